@@ -5,7 +5,6 @@ import queue
 import selectors
 import shutil
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +16,14 @@ from types import TracebackType
 from typing import Self
 
 from deskhand.desktop.errors import MissingProgram
+from deskhand.desktop.programs.child_launcher import ChildLauncher
+from deskhand.desktop.programs.program import (
+    Program,
+    ProgramLauncher,
+    ProgramLimits,
+    RunningProgram,
+    UserName,
+)
 
 PACKAGES = {
     "Xvfb": "xvfb",
@@ -57,6 +64,8 @@ class ChildCommand:
     log: Path
     cwd: Path | None = None
     pass_fds: tuple[int, ...] = ()
+    """Descriptors that have the same numbers in the child."""
+    user: UserName = "service"
     on_exit: Callable[["ChildProcess"], None] | None = None
     """Called in the spawn thread after the exit; may call ``spawn``."""
 
@@ -66,7 +75,7 @@ class ChildProcess:
     """A process that leads its own session (setsid(2)); ``pid`` is also its process group."""
 
     name: str
-    pid: int
+    program: RunningProgram
     log: Path
     host_pid: int | None = None
     """Pid outside of the desktop's PID namespace; None if it ended before it was known."""
@@ -74,6 +83,11 @@ class ChildProcess:
     returncode: int | None = None
     ending: bool = False
     """Set before the first signal, which distinguishes a requested exit from a crash."""
+
+    @property
+    def pid(self) -> int:
+        """Pid as this process sees it."""
+        return self.program.pid
 
     @property
     def running(self) -> bool:
@@ -93,22 +107,17 @@ class ChildProcess:
         """End the whole group: SIGTERM, at most ``grace`` seconds, then SIGKILL."""
         self.terminate()
         if not self.exited.wait(grace):
-            self._signal(signal.SIGKILL)
+            self.program.signal(signal.SIGKILL)
             self.exited.wait(2.0)
 
     def terminate(self) -> None:
         """Send SIGTERM to the group without waiting; the exit does not count as a crash."""
         self.ending = True
-        self._signal(signal.SIGTERM)
+        self.program.signal(signal.SIGTERM, last=True)
 
     def kill(self) -> None:
         """Send SIGKILL to the group at once; the exit counts as a crash."""
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: signal.Signals) -> None:
-        if not self.exited.is_set():
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, number)
+        self.program.signal(signal.SIGKILL)
 
 
 class ChildProcessSpawner:
@@ -117,13 +126,20 @@ class ChildProcessSpawner:
     PR_SET_PDEATHSIG (prctl(2)) is bound to the thread that forked, not to its process. Therefore
     all children are forked by this one thread, which runs until ``close``. ``host_pid`` returns the
     pid on the host for the pid of a child. ``processes`` limits those of the user (RLIMIT_NPROC).
+    ``launcher`` starts programs of other users than the service's, by default as its children too.
     """
 
-    def __init__(self, host_pid: Callable[[int], int] = int, processes: int | None = None) -> None:
+    def __init__(
+        self,
+        host_pid: Callable[[int], int] = int,
+        processes: int | None = None,
+        launcher: ProgramLauncher | None = None,
+    ) -> None:
         self._host_pid = host_pid
-        self._processes = processes
-        self._guard: tuple[str, ...] = ()
-        self._children: dict[int, tuple[ChildProcess, subprocess.Popen[bytes], ChildCommand]] = {}
+        self._limits = ProgramLimits(processes=processes)
+        self._own: ProgramLauncher = ChildLauncher()
+        self._launcher = launcher or self._own
+        self._children: dict[int, tuple[ChildProcess, ChildCommand]] = {}
         self._requests: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
             queue.SimpleQueue()
         )
@@ -149,17 +165,16 @@ class ChildProcessSpawner:
         Raises:
             MissingProgram: If ``setpriv`` is not installed.
         """
-        self._guard = (find_program("setpriv"), "--pdeathsig", "KILL", "--")
-        if self._processes is not None:
-            limit = (find_program("prlimit"), f"--nproc={self._processes}")
-            self._guard = (*limit, *self._guard)
+        find_program("setpriv")
+        if self._limits.processes is not None:
+            find_program("prlimit")
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         self._thread.start()
 
     def pids(self) -> frozenset[int]:
         """Return the pids of the children that run. Any thread may call it."""
-        return frozenset(self._children.copy())
+        return frozenset(child.pid for child, _ in self._children.copy().values())
 
     def spawn(self, command: ChildCommand) -> ChildProcess:
         """Start a process; its output is appended to the log.
@@ -182,12 +197,10 @@ class ChildProcessSpawner:
             return
         self._closed = True
         deadline = time.monotonic() + grace
-        children = [child for child, _, _ in reversed(self._children.copy().values())]
+        children = [child for child, _ in reversed(self._children.copy().values())]
         # All get SIGTERM first, so that they end side by side and share one grace period.
         for child in children:
-            child.ending = True
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGTERM)
+            child.terminate()
         for child in children:
             child.stop(max(0.0, deadline - time.monotonic()))
         self._requests.put(None)
@@ -206,7 +219,7 @@ class ChildProcessSpawner:
             while serving or self._children:
                 for key, _ in selector.select():
                     if key.data is not None:
-                        self._reap(key.fd, key.data)
+                        self._reap(key.data)
                         continue
                     os.read(self._wake_read, 4096)
                     serving = self._serve()
@@ -215,10 +228,9 @@ class ChildProcessSpawner:
 
     def _kill_rest(self) -> None:
         # An `on_exit` callback may have spawned these while `close` was ending the others.
-        for child, _, _ in self._children.values():
+        for child, _ in self._children.values():
             child.ending = True
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(child.pid, signal.SIGKILL)
+            child.program.signal(signal.SIGKILL, last=True)
 
     def _serve(self) -> bool:
         while True:
@@ -237,35 +249,35 @@ class ChildProcessSpawner:
     def _start(self, command: ChildCommand) -> ChildProcess:
         program = find_program(command.argv[0], command.environment.get("PATH"))
         command.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        cwd = () if command.cwd is None else (str(command.cwd),)
+        started = Program(
+            (program, *command.argv[1:]),
+            command.environment,
+            cwd,
+            descriptors=(1, 2, *command.pass_fds),
+            user=command.user,
+            limits=self._limits,
+        )
+        launcher = self._own if command.user == "service" else self._launcher
         with command.log.open("ab") as log:
-            process = subprocess.Popen(
-                # setpriv replaces itself with the program (execve), which keeps the pid.
-                [*self._guard, program, *command.argv[1:]],
-                env=dict(command.environment),
-                cwd=command.cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=command.pass_fds,
-                start_new_session=True,
-            )
-        child = ChildProcess(Path(program).name, process.pid, command.log)
+            running = launcher.start(started, (log.fileno(), log.fileno(), *command.pass_fds))
+        child = ChildProcess(Path(program).name, running, command.log)
         # A process that has ended already has no pid on the host any more.
         with suppress(OSError):
             child.host_pid = self._host_pid(child.pid)
-        self._children[child.pid] = (child, process, command)
-        self._selector.register(os.pidfd_open(child.pid), selectors.EVENT_READ, child.pid)
+        # Init may have reaped another child of this pid before its exit is read here.
+        self._children[running.fileno()] = (child, command)
+        self._selector.register(running.fileno(), selectors.EVENT_READ, running.fileno())
         return child
 
-    def _reap(self, pidfd: int, pid: int) -> None:
-        self._selector.unregister(pidfd)
-        os.close(pidfd)
-        child, process, command = self._children.pop(pid)
-        if child.ending:
-            # The leader is not reaped yet, so the kernel cannot have reused its process group id.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
-        child.returncode = process.wait()
+    def _reap(self, descriptor: int) -> None:
+        child, command = self._children[descriptor]
+        self._selector.unregister(descriptor)
+        # The program is reaped only now: it has ended, and its descriptor is readable.
+        returncode = child.program.poll()
+        del self._children[descriptor]
+        child.program.close()
+        child.returncode = returncode
         # `exited` follows the return code, which waiters read without a lock.
         child.exited.set()
         if command.on_exit is not None:

@@ -204,6 +204,7 @@ class DesktopSession:
             *("--session", "--nofork", "--nopidfile", "--nosyslog"),
             *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in ready_fds)),
             pass_fds=ready_fds,
+            user="agent",
         )
 
     def _start_window_manager(self) -> ChildProcess:

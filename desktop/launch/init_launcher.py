@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 
-from deskhand.desktop.programs.program import Program, ProgramNotFound, ProgramUser
+from deskhand.desktop.programs.program import Program, ProgramNotFound, ProgramUser, UserName
 from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, parse_report
 
 from .channel import Channel, ChannelClosed, Message
@@ -22,7 +22,7 @@ class InitLauncher:
         self._init = init
         self._asking = asking
 
-    def fix_users(self, users: Mapping[str, ProgramUser | None]) -> None:
+    def fix_users(self, users: Mapping[UserName, ProgramUser | None]) -> None:
         """Fix the ids of the users; from then on init does nothing but start and signal programs.
 
         A user that is None keeps root's rights, which only tests need.

@@ -30,15 +30,15 @@ class Cgroup:
 
     @classmethod
     def made(
-        cls, parent: Path, pid: int, memory_bytes: int | None, cpus: float | None
+        cls, parent: Path, name: str, memory_bytes: int | None, cpus: float | None
     ) -> "Cgroup | None":
-        """Make a group below ``parent`` with these limits and put a process into it.
+        """Make a group below ``parent`` with these limits; a process enters it by its start.
 
         None where the system does not allow it; a controller that is not enabled limits nothing.
         """
         enabled = _read_words(parent / "cgroup.subtree_control")
         bounded = memory_bytes is not None and "memory" in enabled
-        group = cls(parent / f"command-{pid}", bounded)
+        group = cls(parent / name, bounded)
         try:
             # In an ordinary directory, mkdir would succeed and leave an empty directory behind.
             (parent / "cgroup.procs").stat()
@@ -53,9 +53,6 @@ class Cgroup:
             group.write("memory.oom.group", "1")
         if cpus is not None and "cpu" in enabled:
             group.write("cpu.max", f"{int(cpus * CPU_PERIOD)} {CPU_PERIOD}")
-        if not group.write("cgroup.procs", str(pid)):
-            group.remove()
-            return None
         return group
 
     def kill(self) -> None:

@@ -5,7 +5,6 @@ import os
 import signal
 import termios
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
 from .errors import NotRunning
@@ -32,7 +31,7 @@ class Exit:
 
 
 def exit_of(returncode: int) -> Exit:
-    """Return the exit for a return code of ``subprocess.Popen``."""
+    """Return the exit for the code of a `RunningProgram`."""
     if returncode >= 0:
         return Exit(returncode, None)
     number = -returncode
@@ -54,10 +53,9 @@ class Process:
         self, spawned: Spawned, on_exit: Callable[[], None], scheduler: FairScheduler | None = None
     ) -> None:
         self._scheduler = scheduler or FairScheduler()
-        self._child = spawned.child
-        self.start_ticks = start_ticks(spawned.child.pid)
+        self._program = spawned.program
+        self.start_ticks = start_ticks(spawned.program.pid)
         """Start time of the shell in clock ticks since boot; None if it is unknown."""
-        self._pidfd = spawned.pidfd
         self._output: int | None = spawned.output
         self._input = spawned.input
         self._terminal = spawned.terminal
@@ -71,12 +69,12 @@ class Process:
         self.buffer = HeadTailBuffer()
         self.exit: Exit | None = None
         self._loop.add_reader(spawned.output, self._on_readable)
-        self._loop.add_reader(spawned.pidfd, self._on_exit_ready)
+        self._loop.add_reader(spawned.program.fileno(), self._on_exit_ready)
 
     @property
     def group(self) -> int:
         """Process group id, which equals the shell's pid."""
-        return self._child.pid
+        return self._program.pid
 
     @property
     def open(self) -> bool:
@@ -105,9 +103,8 @@ class Process:
             NotRunning: If the shell has exited: the kernel may have reused its pid.
         """
         if self.exit is not None:
-            raise NotRunning(str(self._child.pid))
-        with suppress(ProcessLookupError):
-            os.killpg(self._child.pid, number)
+            raise NotRunning(str(self._program.pid))
+        self._program.signal(number)
         # A group can be killed as a whole but takes no other signal (cgroup.kill in cgroup-v2.rst).
         # The kill reaches members that hide from the scan of /proc, such as one with a changed
         # environment.
@@ -157,10 +154,10 @@ class Process:
         self.close_input()
         self._close_output()
         if self.exit is None:
-            self._loop.remove_reader(self._pidfd)
-            os.close(self._pidfd)
+            self._loop.remove_reader(self._program.fileno())
             # Blocked readers wake with an exit, so that no call waits on a closed process.
-            self._end(self._child.poll())
+            self._end(self._program.poll())
+            self._program.close()
         self._leave_group()
 
     def _leave_group(self) -> None:
@@ -193,12 +190,11 @@ class Process:
     def _on_exit_ready(self) -> None:
         if self._scheduler.used_up():
             return
-        # Popen.poll waits for this pid only: waitpid(-1) would reap other parts' children.
-        returncode = self._child.poll()
+        returncode = self._program.poll()
         if returncode is None:
             return
-        self._loop.remove_reader(self._pidfd)
-        os.close(self._pidfd)
+        self._loop.remove_reader(self._program.fileno())
+        self._program.close()
         # The pipe is read before `exit` is set: a reader that sees the exit relies on all output of
         # the shell being in the buffer.
         for _ in range(LAST_READS):
@@ -210,8 +206,8 @@ class Process:
         self._on_exit()
 
     def _end(self, returncode: int | None) -> None:
-        # No return code: `close` was called before the child ended. The parent-death signal,
-        # SIGKILL, ends it with the spawn thread (spawn.py).
+        # No return code: `close` was called before the program ended. SIGKILL ends it with the
+        # spawn thread (spawn.py), or with the service.
         self.exit = exit_of(-signal.SIGKILL if returncode is None else returncode)
         self._notify()
 

@@ -14,7 +14,6 @@ Invariants: a tool call starts at most one process, however often it is sent (`t
 """
 
 import asyncio
-import hashlib
 import logging
 import os
 import shutil
@@ -22,13 +21,14 @@ import signal
 import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
+from deskhand.desktop.programs.program import ProgramLauncher
 from deskhand.desktop.tool_calls.caller import CallingChat, Touched
 from deskhand.desktop.tool_calls.errors import ToolCallError
 from deskhand.desktop.tool_calls.identity import Identity
@@ -42,7 +42,7 @@ from .fair_turns import FairScheduler
 from .output_copies import OutputCopies, OwnCopies
 from .process import Process
 from .record import Listing, Record
-from .requests import OutputRequest, SignalRequest, StartRequest
+from .requests import OutputRequest, SignalRequest, StartRequest, digest
 from .spawn import ResourceLimits, Spawner, SpawnRequest
 
 logger = logging.getLogger(__name__)
@@ -92,6 +92,7 @@ class Registry:
         wall: Callable[[], float] = time.time,
         touched: Touched = lambda chat, paths: None,
         copies: OutputCopies | None = None,
+        launcher: ProgramLauncher | None = None,
     ) -> None:
         self._command_environment = command_environment
         self._copies = copies or OwnCopies()
@@ -101,7 +102,7 @@ class Registry:
         self.once = OncePerCall(self._settings.journal, clock, detached=True)
         """Results of tool calls, of processes and of all other routes that share it."""
         self._wall = wall
-        self._spawner = Spawner()
+        self._spawner = Spawner(launcher)
         self._scheduler = FairScheduler()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
@@ -154,7 +155,7 @@ class Registry:
             progress.began()
             return await self._spawn_process(process_id, request, chat)
 
-        return await self.once.run(call, _digest(request), starting)
+        return await self.once.run(call, digest(request), starting)
 
     def find(self, process_id: str, chat: CallingChat | None) -> Record:
         """Return a process that the caller may see.
@@ -287,7 +288,7 @@ class Registry:
         copy = await output_copies.requested_copy(self._copies, request.output_path)
         spawn_request = SpawnRequest(
             command=request.command,
-            find_workdir=lambda: self._workdir(request.workdir, environment),
+            workdirs=self._workdirs(request.workdir, environment),
             environment=environment,
             limits=self._settings.limits,
             stdin=request.stdin,
@@ -312,13 +313,12 @@ class Registry:
         logger.info("process %s started, pid %d", process_id, record.process.group)
         return process_id
 
-    def _workdir(self, requested: str, environment: dict[str, str]) -> Path:
+    def _workdirs(self, requested: str, environment: dict[str, str]) -> list[Path]:
+        """Return the directories to work in; the first one that exists is used."""
         if requested:
-            return Path(requested)
-        configured = self._command_environment.workdir()
-        if configured is not None and configured.is_dir():
-            return configured
-        return Path(environment.get("HOME", os.sep))
+            return [Path(requested)]
+        places = self._command_environment.workdir(), Path(environment.get("HOME", os.sep))
+        return [place for place in places if place is not None]
 
     def _unique(self, name: str) -> str:
         taken = {record.name for record in self._records.values()}
@@ -392,9 +392,3 @@ class Registry:
 
     def _mark(self, process_id: str) -> bytes:
         return f"{self._marker}/{process_id}".encode()
-
-
-def _digest(request: StartRequest) -> str:
-    """Return a hash of the request without the fields that differ between repetitions."""
-    same = asdict(replace(request, call_age_ms=0, tool_call_id=""))
-    return hashlib.sha256(repr(sorted(same.items())).encode()).hexdigest()

@@ -1,8 +1,9 @@
 """Requests of the process core, parsed from JSON bodies and query strings."""
 
+import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
 from .errors import BadProcessRequest
@@ -46,6 +47,12 @@ class StartRequest:
     """Id of the tool call, where no header contains it."""
     call_age_ms: int = 0
     """Time since the tool call was first sent, if this is a repetition."""
+
+
+def digest(request: StartRequest) -> str:
+    """Return a hash of the request without the fields that differ between repetitions."""
+    same = asdict(replace(request, call_age_ms=0, tool_call_id=""))
+    return hashlib.sha256(repr(sorted(same.items())).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -1,23 +1,30 @@
-"""Spawns children from one thread that lives as long as the service.
+"""Starts commands from one thread that lives as long as the service.
 
-PR_SET_PDEATHSIG (prctl(2)) is bound to the *thread* that forked, so a child started from a
-short-lived pool thread would be killed when that thread ends. Popen also blocks for milliseconds,
-which is too long for the event loop.
+A program that is a child of the service dies with the thread that started it (`child_launcher`).
+A start also blocks for milliseconds, which is too long for the event loop.
 """
 
 import asyncio
 import os
-import resource
-import shutil
-import subprocess
 import termios
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
+from uuid import uuid4
+
+from deskhand.desktop.programs.child_launcher import ChildLauncher
+from deskhand.desktop.programs.program import (
+    Program,
+    ProgramLauncher,
+    ProgramLimits,
+    ProgramNotFound,
+    RunningProgram,
+    UserName,
+)
 
 from .cgroups import Cgroup
 from .errors import StartFailed
@@ -49,8 +56,8 @@ class SpawnRequest:
     """A command to start, with its environment and limits."""
 
     command: str
-    find_workdir: Callable[[], Path]
-    """Returns the working directory; called in the spawn thread, as it accesses the disk."""
+    workdirs: Sequence[Path]
+    """Working directory: the first of them that is a directory."""
     environment: Mapping[str, str]
     limits: ResourceLimits = field(default_factory=ResourceLimits)
     stdin: bool = False
@@ -58,14 +65,14 @@ class SpawnRequest:
     """Size of the terminal to run in; None for a pipe."""
     copy: Callable[[], OutputFile | None] = lambda: None
     """Opens the file that output is copied to; called in the spawn thread."""
+    user: UserName = "agent"
 
 
 @dataclass(frozen=True)
 class Spawned:
-    """A running child; the receiver owns the descriptors and the copy and closes them."""
+    """A running command; the receiver owns the descriptors and the copy and closes them."""
 
-    child: subprocess.Popen[bytes]
-    pidfd: int
+    program: RunningProgram
     output: int
     input: int | None
     workdir: Path
@@ -75,18 +82,18 @@ class Spawned:
 
 
 class Spawner:
-    """The spawn thread. ``open`` starts it; ``close`` ends it and every running child."""
+    """The spawn thread. ``open`` starts it; ``close`` ends it and every child of the service.
 
-    def __init__(self) -> None:
+    By default commands are children of the service.
+    """
+
+    def __init__(self, launcher: ProgramLauncher | None = None) -> None:
         self._requests: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
-        self._setpriv: str | None = None
-        self._prlimit: str | None = None
+        self._launcher = launcher
 
     def open(self) -> None:
         """Start the thread."""
-        self._setpriv = shutil.which("setpriv")
-        self._prlimit = shutil.which("prlimit")
         self._thread.start()
 
     def close(self) -> None:
@@ -96,7 +103,7 @@ class Spawner:
             self._thread.join()
 
     async def spawn(self, request: SpawnRequest) -> Spawned:
-        """Start a child.
+        """Start a command.
 
         Raises:
             StartFailed: If there is no shell or no such directory, or the system refuses.
@@ -106,6 +113,7 @@ class Spawner:
         return await asyncio.wrap_future(result)
 
     def _work(self) -> None:
+        launcher = self._launcher or ChildLauncher()
         while (item := self._requests.get()) is not None:
             request, result = item
             # A caller that was cancelled while its request was in the queue must not start
@@ -113,116 +121,92 @@ class Spawner:
             if not result.set_running_or_notify_cancel():
                 continue
             try:
-                result.set_result(self._start(request))
-            except StartFailed as error:
-                result.set_exception(error)
+                result.set_result(_start(request, launcher))
+            except ProgramNotFound as error:
+                reason = f'"{error.filename}": executable file not found in $PATH'
+                result.set_exception(StartFailed(reason))
             except (OSError, ValueError) as error:
                 result.set_exception(StartFailed(str(error)))
 
-    def _start(self, request: SpawnRequest) -> Spawned:
-        shell = shutil.which("sh", path=request.environment.get("PATH", os.defpath))
-        if shell is None:
-            raise StartFailed('"sh": executable file not found in $PATH')
-        workdir = request.find_workdir()
-        # setpriv replaces itself with the shell (execve), which keeps the pid and the death signal.
-        guard = [self._setpriv, "--pdeathsig", "KILL", "--"] if self._setpriv else []
-        if request.limits.processes is not None and self._prlimit:
-            # Before the shell runs: a child that it forked earlier would keep the old limit.
-            guard = [self._prlimit, f"--nproc={request.limits.processes}", *guard]
-        with ExitStack() as after, ExitStack() as on_failure:
-            # The copy is opened before the fork, so that an unusable output_path starts nothing.
-            copy = request.copy()
-            if copy is not None:
-                on_failure.callback(copy.close)
-            ends = _ends(request)
-            after.callback(os.close, ends.child)
-            on_failure.callback(os.close, ends.output)
-            child = subprocess.Popen(
-                [*guard, *ends.arguments(shell, request.command)],
-                cwd=str(workdir),
-                env=dict(request.environment),
-                # Without input, a command that reads gets end-of-file instead of waiting for ever.
-                stdin=subprocess.PIPE if request.stdin and not ends.tty else subprocess.DEVNULL,
-                stdout=ends.child,
-                stderr=ends.child,
-                # The group id equals the pid then, which `Process.signal` relies on.
-                start_new_session=True,
-            )
-            # ExitStack calls back in reverse order: the child is killed first and then reaped.
-            on_failure.callback(child.wait)
-            on_failure.callback(child.kill)
-            cgroup = _restrict(child.pid, request.limits)
-            # Input and output of a terminal are one descriptor, but `Process` closes them
-            # separately.
-            stdin_fd = os.dup(ends.output) if ends.tty else _detached(child)
-            if stdin_fd is not None:
-                on_failure.callback(os.close, stdin_fd)
-            pidfd = os.pidfd_open(child.pid)
-            on_failure.pop_all()
-        return Spawned(child, pidfd, ends.output, stdin_fd, workdir, copy, bool(ends.tty), cgroup)
+
+def _start(request: SpawnRequest, launcher: ProgramLauncher) -> Spawned:
+    with ExitStack() as after, ExitStack() as on_failure:
+        # The copy is opened before the fork, so that an unusable output_path starts nothing.
+        copy = request.copy()
+        if copy is not None:
+            on_failure.callback(copy.close)
+        ends = _ends(request, after, on_failure)
+        cgroup = _group(request.limits)
+        if cgroup is not None:
+            on_failure.callback(cgroup.remove)
+        program = Program(
+            argv=("sh", "-c", request.command),
+            environment=request.environment,
+            directories=tuple(map(str, request.workdirs)),
+            descriptors=tuple(ends.passed),
+            terminal=None if request.terminal is None else 0,
+            user=request.user,
+            limits=_limits(request.limits, cgroup),
+        )
+        running = launcher.start(program, tuple(ends.passed.values()))
+        on_failure.pop_all()
+    workdir, terminal = Path(running.directory), request.terminal is not None
+    return Spawned(running, ends.output, ends.input, workdir, copy, terminal, cgroup)
 
 
 @dataclass(frozen=True)
 class _Ends:
-    """Both ends of a child's output, a pipe or a pseudo-terminal."""
+    """Ends of a command's input and output."""
 
     output: int
-    child: int
-    tty: str = ""
-
-    def arguments(self, shell: str, command: str) -> list[str]:
-        if not self.tty:
-            return [shell, "-c", command]
-        # A terminal that a session leader without one opens becomes its controlling terminal
-        # (tty_ioctl(4)), without O_NOCTTY.
-        return [shell, "-c", _ENTER_TERMINAL, shell, self.tty, command]
+    input: int | None
+    passed: Mapping[int, int]
+    """Descriptors of the command by their numbers in it."""
 
 
-_ENTER_TERMINAL = 'exec <>"$1" >&0 2>&0; exec "$0" -c "$2"'
+def _ends(request: SpawnRequest, after: ExitStack, on_failure: ExitStack) -> _Ends:
+    """Open them; those of the command are closed by ``after``, ours by ``on_failure``."""
+    if request.terminal is not None:
+        controller, terminal = os.openpty()
+        after.callback(os.close, terminal)
+        on_failure.callback(os.close, controller)
+        termios.tcsetwinsize(controller, (request.terminal.rows, request.terminal.columns))
+        os.set_blocking(controller, False)
+        # Input and output of a terminal are one descriptor, but `Process` closes them separately.
+        typed = os.dup(controller)
+        on_failure.callback(os.close, typed)
+        return _Ends(controller, typed, {0: terminal, 1: terminal, 2: terminal})
+    reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    after.callback(os.close, writing)
+    on_failure.callback(os.close, reading)
+    # Programs expect blocking output: a full pipe would fail with EAGAIN and lose the text.
+    os.set_blocking(writing, True)
+    if not request.stdin:
+        # Without input, a command that reads gets end-of-file instead of waiting for ever.
+        return _Ends(reading, None, {1: writing, 2: writing})
+    read, written = os.pipe2(os.O_CLOEXEC)
+    after.callback(os.close, read)
+    on_failure.callback(os.close, written)
+    os.set_blocking(written, False)
+    return _Ends(reading, written, {0: read, 1: writing, 2: writing})
 
 
-def _ends(request: SpawnRequest) -> _Ends:
-    if request.terminal is None:
-        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        # Programs expect blocking output: a full pipe would fail with EAGAIN and lose the text.
-        os.set_blocking(writing, True)
-        return _Ends(reading, writing)
-    controller, terminal = os.openpty()
-    termios.tcsetwinsize(controller, (request.terminal.rows, request.terminal.columns))
-    os.set_blocking(controller, False)
-    return _Ends(controller, terminal, os.ttyname(terminal))
-
-
-def _detached(child: subprocess.Popen[bytes]) -> int | None:
-    """Duplicate the child's stdin, because Popen closes its own when it is garbage-collected."""
-    if child.stdin is None:
+def _group(limits: ResourceLimits) -> Cgroup | None:
+    if limits.cgroup is None:
         return None
-    with child.stdin:
-        stdin_fd = os.dup(child.stdin.fileno())
-    os.set_blocking(stdin_fd, False)
-    return stdin_fd
+    # Pids are not unique among the desktops that may share the parent.
+    name = f"command-{uuid4().hex}"
+    return Cgroup.made(limits.cgroup, name, limits.memory_bytes, limits.cpus)
 
 
-def _restrict(pid: int, limits: ResourceLimits) -> Cgroup | None:
-    """Apply limits from the parent: ``preexec_fn`` is unsafe in a process with threads."""
-    cgroup = None
-    if limits.cgroup is not None:
-        cgroup = Cgroup.made(limits.cgroup, pid, limits.memory_bytes, limits.cpus)
-    with suppress(OSError):
-        Path(f"/proc/{pid}/oom_score_adj").write_text(str(limits.oom_score_adj))
-    if limits.nice:
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, pid, limits.nice)
-    bounds: list[tuple[int, int | None]] = [
-        # RLIMIT_AS counts reserved address space too, so memory.max replaces it where it is set.
-        (resource.RLIMIT_AS, None if cgroup and cgroup.bounds_memory else limits.memory_bytes),
-        (resource.RLIMIT_CPU, limits.cpu_seconds),
-        (resource.RLIMIT_NOFILE, limits.open_files),
-    ]
-    for kind, bound in bounds:
-        if bound is not None:
-            # Only a privileged process may raise a hard limit (prlimit(2)); the lower one stays
-            # then.
-            with suppress(OSError, ValueError):
-                resource.prlimit(pid, kind, (bound, bound))
-    return cgroup
+def _limits(limits: ResourceLimits, cgroup: Cgroup | None) -> ProgramLimits:
+    return ProgramLimits(
+        oom_score_adj=limits.oom_score_adj,
+        nice=limits.nice,
+        memory_bytes=limits.memory_bytes,
+        cpu_seconds=limits.cpu_seconds,
+        open_files=limits.open_files,
+        processes=limits.processes,
+        cgroup="" if cgroup is None else str(cgroup.path),
+        cgroup_bounds_memory=cgroup is not None and cgroup.bounds_memory,
+    )

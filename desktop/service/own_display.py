@@ -60,8 +60,9 @@ from deskhand.vncbridge.server.server import Address, Serving
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
+from .git_parts import GitParts
 from .origins import origins
-from .parts import PROGRAMS, CommonParts, GitParts, OpenParts, ServiceContext, announce
+from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
 from .routes import LiveView, ScreenAccess, application, launching
 from .status import XServerFacts, own_display_status
 from .warm_up import warm_up
@@ -99,7 +100,9 @@ class DesktopService:
         self._context = context
         self._preloaded = preloaded
         self._common = CommonParts(context)
-        self._git = GitParts(self._common)
+        self._git = GitParts(
+            context.directory.path, self._common.events.publish, self._common.redactor
+        )
         self._cookie = secrets.token_bytes(16)
         self._viewers = Viewers(control=self._common.lease)
         self._opened: tuple[Display, InstanceOptions] | None = None
@@ -217,9 +220,8 @@ class DesktopService:
 
     def _spawner(self) -> ChildProcessSpawner:
         limits = self._context.limits
-        return ChildProcessSpawner(
-            self._context.host_pid, None if limits is None else limits.processes
-        )
+        processes = None if limits is None else limits.processes
+        return ChildProcessSpawner(self._context.host_pid, processes, self._context.launcher)
 
     def _session_files(self) -> SessionFiles:
         files = self._preloaded.files

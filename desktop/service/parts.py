@@ -27,18 +27,12 @@ from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
 from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
-from deskhand.desktop.errors import InvalidSecret
 from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.watch_api import MOST_WATCHES
 from deskhand.desktop.freeze.freezer import Freezer
 from deskhand.desktop.freeze.process_table import UserProcesses
 from deskhand.desktop.freeze.selection import Origins
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.git.askpass import Askpass
-from deskhand.desktop.git.attribution import Attribution
-from deskhand.desktop.git.credentials import GitCredentials
-from deskhand.desktop.git.errors import InvalidCredential
-from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
@@ -54,11 +48,13 @@ from deskhand.desktop.network.reporter import RefusalReporter
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.registry import CommandEnvironment, Registry
+from deskhand.desktop.programs.program import ProgramLauncher
 from deskhand.desktop.recordings.frame_source import FrameSource, SubscribableScreen
 from deskhand.desktop.recordings.step_log import StepLog
 from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
 from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
+from deskhand.desktop.tool_calls.caller import Touched
 from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.windows.focused import Focused
 from deskhand.recording.disk.meter import DiskMeter
@@ -72,6 +68,7 @@ from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Serving
 
+from .git_parts import GitParts
 from .process_settings import process_settings
 from .ready_message import ReadyMessage
 from .status import StatusFacts
@@ -103,6 +100,8 @@ class ServiceContext:
     network: DesktopNetwork = field(default_factory=DesktopNetwork)
     agent_socket: socket | None = None
     """Listening socket for commands; None if they are the service's equals."""
+    launcher: ProgramLauncher | None = None
+    """Starts programs as the agent's user; None if they are children of the service."""
 
 
 @dataclass(frozen=True)
@@ -234,7 +233,7 @@ class CommonParts:
         stack: AsyncExitStack,
         environment: CommandEnvironment,
         cgroup: Choice,
-        git: "GitParts | None" = None,
+        git: GitParts | None = None,
     ) -> Registry:
         """Open the registry of commands; with ``git`` it notes the paths that they touch."""
         limits = self.context.limits
@@ -245,10 +244,12 @@ class CommonParts:
             processes=None if limits is None else limits.processes,
         )
         copies = HelperOutputs(self.helper, self.disk_refusal)
-        registry = (
-            Registry(environment, settings, copies=copies)
-            if git is None
-            else Registry(environment, settings, touched=git.paths.note, copies=copies)
+        touched: Touched = (lambda chat, paths: None) if git is None else git.paths.note
+        registry = Registry(
+            *(environment, settings),
+            touched=touched,
+            copies=copies,
+            launcher=self.context.launcher,
         )
         return await stack.enter_async_context(registry)
 
@@ -366,33 +367,6 @@ class CommonParts:
 
 def _window_id(focused: Focused | None) -> int | None:
     return None if focused is None else focused.id
-
-
-class GitParts:
-    """The parts that serve git: credentials, attribution of commits, paths that chats touched."""
-
-    def __init__(self, common: CommonParts) -> None:
-        path = common.context.directory.path
-        self.paths = PathStore()
-        self.credentials = GitCredentials()
-        self.attribution = Attribution(
-            self.paths, self.credentials, common.events.publish, time.time
-        )
-        self.askpass = Askpass(
-            path / "bin" / "deskhand-askpass", path / "run" / "askpass", self.attribution.answer
-        )
-        self._redactor = common.redactor
-
-    def redact(self, password: str) -> None:
-        """Redact a password from now on.
-
-        Raises:
-            InvalidCredential: If it cannot be redacted.
-        """
-        try:
-            self._redactor.add([password])
-        except InvalidSecret as error:
-            raise InvalidCredential(str(error)) from error
 
 
 def announce(line: str) -> None:

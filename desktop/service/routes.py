@@ -43,7 +43,8 @@ from deskhand.vncbridge.rfb.proxy import router as live_view_router
 from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.docs_page import router as docs_router
 
-from .parts import VERSION, CommonParts, GitParts, OpenParts
+from .git_parts import GitParts
+from .parts import VERSION, CommonParts, OpenParts
 
 TICKETS = "/api/v0/desktop/tickets"
 _ON_DISPLAY = {

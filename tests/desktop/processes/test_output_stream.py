@@ -17,7 +17,7 @@ def play(command: str, folder: Path, scenario: Callable[[Process], Awaitable[Non
     async def with_process() -> None:
         spawner = Spawner()
         spawner.open()
-        order = SpawnRequest(command, lambda: folder, ENVIRONMENT, stdin=True)
+        order = SpawnRequest(command, [folder], ENVIRONMENT, stdin=True)
         process = Process(await spawner.spawn(order), lambda: None)
         try:
             async with asyncio.timeout(LIMIT):

@@ -12,6 +12,7 @@ from deskhand.desktop.processes.requests import (
     StartRequest,
     Terminal,
     body_of,
+    digest,
     input_request,
     output_request,
     resize_request,
@@ -157,3 +158,9 @@ def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
 def test_an_input_is_read() -> None:
     assert input_request(b'{"data": "\xc3\xa9", "close": true}') == InputRequest("é".encode(), True)
     assert input_request(b"{}") == InputRequest(b"")
+
+
+def test_repetitions_of_a_request_have_one_digest() -> None:
+    first = StartRequest("true", tool_call_id="a")
+    assert digest(first) == digest(StartRequest("true", tool_call_id="b", call_age_ms=5))
+    assert digest(first) != digest(StartRequest("false", tool_call_id="a"))

@@ -33,13 +33,12 @@ def test_a_command_dies_with_a_service_that_is_killed(tmp_path: Path) -> None:
 def test_a_wish_that_was_withdrawn_starts_nothing(tmp_path: Path) -> None:
     started = []
 
-    def place() -> Path:
+    def copy() -> None:
         started.append(1)
-        return tmp_path
 
     async def scenario() -> None:
         spawner = Spawner()
-        order = SpawnRequest("true", place, {"PATH": "/usr/bin:/bin"})
+        order = SpawnRequest("true", [tmp_path], {"PATH": "/usr/bin:/bin"}, copy=copy)
         waiting = asyncio.create_task(spawner.spawn(order))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -58,7 +57,7 @@ def test_each_error_of_the_system_is_reported(tmp_path: Path) -> None:
         try:
             wrong = {"PATH": "/usr/bin:/bin", "A": "nul \0 inside"}
             with pytest.raises(StartFailed):
-                await spawner.spawn(SpawnRequest("true", lambda: tmp_path, wrong))
+                await spawner.spawn(SpawnRequest("true", [tmp_path], wrong))
         finally:
             await asyncio.to_thread(spawner.close)
 
