@@ -1,13 +1,26 @@
-"""Control group of one desktop: cgroup v2 (kernel admin-guide, cgroup-v2.rst)."""
+"""Control group of one desktop: cgroup v2 (kernel admin-guide, cgroup-v2.rst).
+
+    deskhand-INSTANCE/     limits of the whole desktop, written by root alone
+        services/          init, the service, and what it starts
+        commands/          one group below it for each command; the service's user makes them
+
+Processes are only in leaves, because a group with controllers for its children may have none itself
+("no internal processes" rule). To move a process from one leaf to another, the service's user may
+also write ``cgroup.procs`` of the common ancestor, but not its limits ("delegation containment").
+"""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from .limits import CONTROLLERS, DesktopLimits, interface_files, lacking
 
 MOUNTS = Path("/proc/self/mounts")
+SERVICES = "services"
+COMMANDS = "commands"
+DELEGATED = ("cgroup.procs", "cgroup.subtree_control", "cgroup.threads")
+"""Interface files that the user of a delegated group may write, cgroup-v2.rst, "Delegation"."""
 
 
 def hierarchy(mounts: Path = MOUNTS) -> Path:
@@ -22,35 +35,73 @@ def hierarchy(mounts: Path = MOUNTS) -> Path:
 class DesktopGroup:
     """The group of one desktop below the root of the hierarchy."""
 
-    def __init__(self, instance: str, root: Path | None = None) -> None:
+    def __init__(
+        self,
+        instance: str,
+        root: Path | None = None,
+        controllers: Collection[str] = CONTROLLERS,
+    ) -> None:
+        """``controllers`` are those that it needs."""
         self._root = root or hierarchy()
+        self._controllers = sorted(controllers)
         self.path = self._root / f"deskhand-{instance}"
 
-    def make(self, limits: DesktopLimits, members: Iterable[int]) -> str:
-        """Make the group and move processes into it; return why it cannot be, or an empty text."""
-        controllers = self._root / "cgroup.controllers"
+    @property
+    def commands(self) -> Path:
+        """The group below which the groups of commands are."""
+        return self.path / COMMANDS
+
+    def make(self, limits: DesktopLimits, members: Iterable[int], owner: int) -> str:
+        """Make the group, move processes into it, and delegate the group of commands to a user.
+
+        Return why it cannot be made, or an empty text.
+        """
         try:
-            available = controllers.read_text().split()
+            available = (self._root / "cgroup.controllers").read_text().split()
         except OSError:
             return f"no cgroup v2 hierarchy is mounted at {self._root}"
-        if reason := lacking(available):
+        if reason := lacking(available, self._controllers):
             return reason
         try:
-            _write(self._root / "cgroup.subtree_control", " ".join(f"+{c}" for c in _sorted()))
-            self.path.mkdir(exist_ok=True)
-            for name, value in interface_files(limits).items():
-                _write(self.path / name, value)
-            for pid in members:
-                _write(self.path / "cgroup.procs", str(pid))
+            self._make(limits, members, owner)
         except OSError as error:
             self.remove()
             return str(error)
         return ""
 
+    def _make(self, limits: DesktopLimits, members: Iterable[int], owner: int) -> None:
+        services = self.path / SERVICES
+        self._enable(self._root)
+        for folder in (self.path, services, self.commands):
+            folder.mkdir(exist_ok=True)
+        for name, value in interface_files(limits, self._controllers).items():
+            _write(self.path / name, value)
+        for pid in members:
+            _write(services / "cgroup.procs", str(pid))
+        # Only now: a group with processes of its own enables no controllers.
+        self._enable(self.path)
+        self._enable(self.commands)
+        os.chown(self.commands, owner, -1)
+        for file in (self.path / "cgroup.procs", *(self.commands / name for name in DELEGATED)):
+            # Kernels differ in the files that they have.
+            with suppress(FileNotFoundError):
+                os.chown(file, owner, -1)
+
+    def _enable(self, group: Path) -> None:
+        if self._controllers:
+            text = " ".join(f"+{name}" for name in self._controllers)
+            _write(group / "cgroup.subtree_control", text)
+
     def kill(self) -> None:
         """Kill all processes of the group."""
         with suppress(OSError):
             _write(self.path / "cgroup.kill", "1")
+
+    def end(self) -> bool:
+        """Kill all processes of the group and remove it; return True when it is gone."""
+        self.kill()
+        self.remove()
+        return not self.path.exists()
 
     def freeze(self, *, frozen: bool) -> bool:
         """Stop all processes of the group, or let them continue; return False if refused."""
@@ -61,13 +112,11 @@ class DesktopGroup:
         return True
 
     def remove(self) -> None:
-        """Remove the group if it exists and has no processes."""
-        with suppress(OSError):
-            self.path.rmdir()
-
-
-def _sorted() -> list[str]:
-    return sorted(CONTROLLERS)
+        """Remove the group, and those below it, as far as they have no processes."""
+        # Interface files cannot be removed, and do not keep a group from being removed.
+        for folder, _, _ in os.walk(self.path, topdown=False):
+            with suppress(OSError):
+                Path(folder).rmdir()
 
 
 def _write(file: Path, value: str) -> None:

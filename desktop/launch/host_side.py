@@ -89,7 +89,7 @@ def prepare(request: HostRequest) -> Preparation:
 def clear(request: HostRequest, account: Account, *, files: bool) -> None:
     """End the processes of an ended desktop and, with ``files``, remove all but its recordings."""
     kill_user_processes(*account.uids)
-    DesktopGroup(request.instance).remove()
+    DesktopGroup(request.instance).end()
     folder = DesktopDirectory(request.folder)
     if files:
         with suppress(OSError):

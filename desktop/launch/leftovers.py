@@ -23,6 +23,8 @@ from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 from deskhand.desktop.x11.server_files import clear_stale
 
+from .desktop_group import DesktopGroup
+
 CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
 """Environment variable that all processes of a desktop inherit."""
@@ -97,6 +99,8 @@ def _clean(root: Path, numbers: range, uid_base: int) -> None:
                 living.add(Path(text).resolve())
                 continue
             _end_processes(path.name)
+            if os.geteuid() == 0:
+                DesktopGroup(path.name).end()
             folder = DesktopDirectory(Path(lock.read()))
             # A directory that the user chose with --folder is left to the user.
             if folder.is_in(root):

@@ -78,18 +78,21 @@ def victim(usages: Sequence[ProcessMemory], memory_bytes: int) -> int | None:
     return max(usages, key=lambda one: (not one.spared, one.bytes)).pid
 
 
-def interface_files(limits: DesktopLimits) -> Mapping[str, str]:
-    """Return the interface files of a control group (v2) with their values."""
-    return {
+def interface_files(
+    limits: DesktopLimits, controllers: Collection[str] = CONTROLLERS
+) -> Mapping[str, str]:
+    """Return the interface files of a control group (v2) with their values, by its controllers."""
+    files = {
         "pids.max": str(limits.processes),
         "memory.max": str(limits.memory_bytes),
         # With swap, memory.max would slow the desktop down instead of ending its largest process.
         "memory.swap.max": "0",
         "cpu.weight": str(limits.cpu_weight),
     }
+    return {name: files[name] for name in files if name.partition(".")[0] in controllers}
 
 
-def lacking(available: Collection[str]) -> str:
+def lacking(available: Collection[str], needed: Collection[str] = CONTROLLERS) -> str:
     """Return why a hierarchy with these controllers enforces no limits, empty if it does."""
-    missing = sorted(CONTROLLERS - set(available))
+    missing = sorted(set(needed) - set(available))
     return f"cgroup v2 has no controller {' and '.join(missing)} here" if missing else ""

@@ -1,8 +1,9 @@
 """The service's requests to its keeper and to init; see `host_channel` and `init`."""
 
 import os
-from collections.abc import MutableMapping, Sequence
+from collections.abc import MutableMapping
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 
 from deskhand.desktop.errors import AccountUnavailable
@@ -28,6 +29,16 @@ class Prepared:
     """Why there are no namespaces; empty if there are."""
     held: tuple[int, ...]
     """Descriptors that stay open until this process ends."""
+
+
+@dataclass(frozen=True)
+class Enforcement:
+    """How the limits of a desktop are enforced."""
+
+    refused: str
+    """Why no control group does it; empty if one does."""
+    commands: Path | None
+    """The group that is delegated to the service's user, for the groups of commands."""
 
 
 class ServiceSide:
@@ -65,13 +76,18 @@ class ServiceSide:
         facts = answer["display"], int(answer["keeper"]), str(answer["refused"])
         return Prepared(account, *facts, tuple(held))
 
-    def limit(self, identity: DesktopIdentity, users: Sequence[int], limits: DesktopLimits) -> str:
-        """Have init limit the desktop; return why no control group does it, or an empty text."""
-        message = {"do": "limit", "instance": identity.instance, "users": list(users)}
+    def limit(
+        self, identity: DesktopIdentity, account: Account, limits: DesktopLimits
+    ) -> Enforcement:
+        """Have init limit the desktop."""
+        users = {"users": list(account.uids), "owner": account.service.uid}
+        message = {"do": "limit", "instance": identity.instance, **users}
         with self._asking:
             self._init.send({**message, "limits": limits._asdict()})
             answer, _ = self._init.receive()
-        return str(answer.get("refused", "") or answer.get("error", ""))
+        refused = str(answer.get("refused", "") or answer.get("error", ""))
+        commands = str(answer.get("commands", ""))
+        return Enforcement(refused, Path(commands) if commands else None)
 
     def enter_view(self, view: DesktopView) -> None:
         """Have init mount what the desktop sees; afterwards the rest of the machine is read-only.

@@ -7,6 +7,7 @@ import os
 import pwd
 import sys
 from contextlib import ExitStack, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 
 from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
@@ -87,7 +88,9 @@ def _serve_separated(
             stack.enter_context(helpers)
         preloaded = preload()
         limits = _limits(settings)
-        unlimited = launch.limit(identity, prepared.account.uids, limits)
+        enforcement = launch.limit(identity, prepared.account, limits)
+        if settings.command_cgroup is None:
+            settings = replace(settings, command_cgroup=enforcement.commands)
         account = prepared.account.joining(settings.workdir_group)
         helpers.prepare(_helper_start(settings, identity, account, network))
         requests = stack.enter_context(agent_socket(folder.path, account))
@@ -104,7 +107,7 @@ def _serve_separated(
             protections=with_egress(
                 Protections(
                     (
-                        *(separated(prepared.refused), limited(unlimited), one_user()),
+                        *(separated(prepared.refused), limited(enforcement.refused), one_user()),
                         *of_applications(glx=settings.glx),
                     )
                 ),

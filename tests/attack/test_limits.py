@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.launch.desktop_group import DesktopGroup, hierarchy
+from deskhand.desktop.launch.limits import CONTROLLERS
 from tests.attack.attackers import output, python
 from tests.system.services import Service, service, until
 
@@ -56,6 +58,18 @@ def desktops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service
         yield stack.enter_context(attacker), stack.enter_context(other)
 
 
+def available() -> set[str]:
+    """Return the controllers of the hierarchy of version 2."""
+    with suppress(OSError):
+        return set((hierarchy() / "cgroup.controllers").read_text().split())
+    return set()
+
+
+def usage(group: Path) -> int:
+    """Return the microseconds of the processor that a group has used."""
+    return int((group / "cpu.stat").read_text().split()[1])
+
+
 def serves(desktop: Service) -> bool:
     """Return True if a desktop answers and shows its screen."""
     return (
@@ -70,7 +84,7 @@ def background(desktop: Service, script: str) -> str:
 
 
 def count(user: str) -> int:
-    """Return how many processes and threads a user has."""
+    """Return how many processes and threads a user id has."""
     found = subprocess.run(["ps", "-u", user, "-L", "-o", "pid="], capture_output=True, check=False)
     return len(found.stdout.split())
 
@@ -93,7 +107,7 @@ def test_a_fork_bomb_stays_within_its_desktop_and_ends_with_it(
     desktops: tuple[Service, Service], tmp_path: Path
 ) -> None:
     with service(tmp_path / "bomb.log", "desktop", *LIMITS) as attacker:
-        user = attacker.get("/api/v0/desktop")["user"]
+        user = output(attacker, "id -u")
         background(attacker, FORK_BOMB)
         until(lambda: count(user) > 290, "as many processes as the limit allows")
         assert serves(desktops[1])
@@ -130,6 +144,18 @@ def test_a_filled_disk_harms_nobody_else(desktops: tuple[Service, Service]) -> N
     assert python(attacker, "print('works')") == "works"
 
 
-@pytest.mark.skip(reason="needs the controller cpu of cgroup v2")
-def test_the_processor_is_shared_by_weight() -> None:
-    """Runs where the controller exists."""
+@pytest.mark.skipif(not available() >= CONTROLLERS, reason="needs the controller cpu of cgroup v2")
+def test_the_processor_is_shared_by_weight(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        groups: list[Path] = []
+        for weight in ("100", "400"):
+            options = ("desktop", "--desktop-cpu-weight", weight)
+            desktop = stack.enter_context(service(tmp_path / f"{weight}.log", *options))
+            for _ in range(os.cpu_count() or 1):
+                background(desktop, "while True: pass")
+            group = DesktopGroup(str(desktop.get("/api/v0/desktop")["instance_id"]))
+            groups.append(group.path)
+        before = [usage(one) for one in groups]
+        until(lambda: usage(groups[1]) - before[1] > 2_000_000, "two seconds of the processor")
+        shares = [usage(one) - start for one, start in zip(groups, before, strict=True)]
+        assert shares[1] > 2 * shares[0], shares

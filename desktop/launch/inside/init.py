@@ -20,7 +20,7 @@ from deskhand.desktop.launch.namespaces import end_with_parent, perform, separat
 from deskhand.desktop.launch.separation import listening_descriptors
 from deskhand.desktop.launch.signals import SignalPipe
 
-from .memory_watch import INTERVAL, MemoryWatch, namespace_pids
+from .memory_watch import INTERVAL, MemoryWatch, namespace_pids, with_descendants
 from .programs import Programs
 
 
@@ -159,14 +159,15 @@ class Init:
 
         The number of processes is limited by RLIMIT_NPROC then, which the service sets.
         """
-        limits = DesktopLimits(**request["limits"])
-        members = (os.getpid(), self._service)
-        refused = DesktopGroup(str(request["instance"])).make(limits, members)
+        limits, group = DesktopLimits(**request["limits"]), DesktopGroup(str(request["instance"]))
+        # The service has children already: the fork server of agent helpers.
+        inside = namespace_pids() if self._separated else with_descendants(self._service)
+        refused = group.make(limits, (os.getpid(), *inside), int(request["owner"]))
         if refused:
             users = tuple(map(int, request["users"]))
             listed = namespace_pids if self._separated else lambda: user_pids(*users)
             self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)
-        return {"refused": refused}
+        return {"refused": refused, "commands": "" if refused else str(group.commands)}
 
     def _view(self, request: Message, _: Sequence[int]) -> Message:
         if self._separated:

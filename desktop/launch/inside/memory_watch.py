@@ -72,3 +72,14 @@ def namespace_pids(proc: Path = PROC) -> Sequence[int]:
     """Return all processes of this PID namespace but the first."""
     names = os.listdir(proc)  # noqa: PTH208 -- Path objects would cost more than the reading
     return [int(name) for name in names if name.isdigit() and name != "1"]
+
+
+def with_descendants(pid: int, proc: Path = PROC) -> Sequence[int]:
+    """Return a process and its living descendants."""
+    found = [pid]
+    # The list grows while it is walked.
+    for one in found:
+        with suppress(OSError):
+            children = (proc / str(one) / "task" / str(one) / "children").read_text()
+            found += map(int, children.split())
+    return found

@@ -53,6 +53,11 @@ def test_a_control_group_gets_all_limits() -> None:
     }
 
 
+def test_only_files_of_the_controllers_are_written() -> None:
+    assert interface_files(DesktopLimits(300, 512, 64), {"pids"}) == {"pids.max": "300"}
+
+
 def test_missing_controllers_are_named() -> None:
     assert lacking({"cpu", "memory", "pids", "io"}) == ""
     assert lacking({"hugetlb", "cpu"}) == "cgroup v2 has no controller memory and pids here"
+    assert lacking({"hugetlb"}, ()) == ""

@@ -1,7 +1,11 @@
 import os
 from pathlib import Path
 
-from deskhand.desktop.launch.inside.memory_watch import MemoryWatch, namespace_pids
+from deskhand.desktop.launch.inside.memory_watch import (
+    MemoryWatch,
+    namespace_pids,
+    with_descendants,
+)
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 MIB = 1 << 20
@@ -50,3 +54,10 @@ def test_the_x_server_is_spared_like_the_service(tmp_path: Path) -> None:
 def test_a_process_that_has_ended_counts_nothing(tmp_path: Path) -> None:
     (tmp_path / "7").mkdir()
     assert killed(tmp_path, 1) == []
+
+
+def test_descendants_are_found_below_a_process(tmp_path: Path) -> None:
+    for pid, children in {5: "6 7 ", 6: "8 ", 7: ""}.items():
+        (tmp_path / f"{pid}/task/{pid}").mkdir(parents=True)
+        (tmp_path / f"{pid}/task/{pid}/children").write_text(children)
+    assert with_descendants(5, tmp_path) == [5, 6, 7, 8]
