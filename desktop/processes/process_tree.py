@@ -9,14 +9,17 @@ after it was opened, so that a reused pid is never signalled.
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
-# Field of /proc/PID/stat, counted from the one after the name (proc(5)).
-_STARTED = 19
+# Fields of /proc/PID/stat, counted from the one after the name (proc(5)).
+_STARTED, _MEMORY, _ENVIRONMENT_END = 19, 20, 48
+EXEC_CHECKS, EXEC_PAUSE = 100, 0.002
+"""Checks of a process in execve(2), and the seconds between them; the kernel needs microseconds."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,31 @@ def _belongs(pid: str, family: Family) -> bool:
             return False
         # Entries are separated by NUL; the first gets one too, so that a marker matches only where
         # an entry begins.
-        environ = b"\0" + (PROC / pid / "environ").read_bytes()
+        environ = b"\0" + _environ(pid)
     except OSError:
         return False
     return any(b"\0" + marker in environ for marker in family.markers)
+
+
+def _environ(pid: str) -> bytes:
+    """Return the environment of a process, also of one that is in execve(2).
+
+    The new program has none for a moment, and a process that is not found would outlive its family.
+    """
+    path = PROC / pid / "environ"
+    for _ in range(EXEC_CHECKS):
+        found = path.read_bytes()
+        if found:
+            return found
+        if not _is_in_exec(pid):
+            # It may have got its environment since it was read.
+            break
+        time.sleep(EXEC_PAUSE)
+    return path.read_bytes()
+
+
+def _is_in_exec(pid: str) -> bool:
+    stat = (PROC / pid / "stat").read_bytes()
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    # A kernel thread has no memory and no environment.
+    return fields[_MEMORY] != b"0" and fields[_ENVIRONMENT_END] == b"0"

@@ -39,6 +39,17 @@ def test_members_are_found_by_group_or_by_marker(mark: str) -> None:
         assert os.path.exists(f"/proc/{child.pid}")  # noqa: PTH110 -- as short as it can be
 
 
+def test_the_environment_of_a_process_that_executes_a_program_is_read(mark: str) -> None:
+    name, _, value = mark.partition("=")
+    # Popen returns when the new program has its memory, in a third of all runs before that has an
+    # environment. The list of all processes takes longer, except in a small PID namespace.
+    for _ in range(100):
+        with subprocess.Popen(["sleep", "1000"], env={name: value}) as child:
+            found = groups._environ(str(child.pid))
+            child.kill()
+        assert found == mark.encode() + b"\0"
+
+
 def test_a_part_of_a_marker_is_none(mark: str) -> None:
     with sleeper(mark) as child:
         assert not groups.alive(groups.Family(markers=(mark.removeprefix("MARK").encode(),)))
