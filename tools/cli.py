@@ -5,6 +5,7 @@ image library or a provider's SDK, which ``deskhand --help`` must not wait for. 
 the commands are their help texts.
 """
 
+import gc
 import importlib
 import importlib.metadata
 import json
@@ -56,7 +57,12 @@ def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> An
 
 def _module(name: str) -> Any:
     # A provider's SDK alone takes two seconds to import, which `deskhand version` must not take.
-    return importlib.import_module(f"deskhand.tools.commands.{name}")
+    # Modules stay loaded for good, so garbage is not collected among them.
+    gc.disable()
+    module = importlib.import_module(f"deskhand.tools.commands.{name}")
+    gc.freeze()
+    gc.enable()
+    return module
 
 
 @app.command()

@@ -14,9 +14,9 @@ from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
 
 from .run import FAILED, NOT_STARTED
-from .terminal import default_data_dir, print_error, print_json, print_line
+from .terminal import START_ERRORS, default_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
-from .up import START_ERRORS, Running, running
+from .up import Running, running
 
 PARENT = "scripted:demo-parent"
 SQUARES = 5

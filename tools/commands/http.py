@@ -1,5 +1,6 @@
 """Connection of client commands to a control plane."""
 
+import importlib
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +10,6 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane.settings import Settings
 
 from .control_plane import find_address, read_token
-from .up import running
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,11 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
         async with DesktopClient(address, read_token(settings, os.environ)) as client:
             yield PlaneConnection(client, address)
         return
+    # The modules of a control plane take a second to import, and only a start needs them.
+    up = importlib.import_module("deskhand.tools.commands.up")
     async with (
         # The port of a control plane that ends with the command does not matter to the user.
-        running(settings, any_port=True) as own,
+        up.running(settings, any_port=True) as own,
         DesktopClient(own.address.url, own.control_plane.token) as client,
     ):
         yield PlaneConnection(client, own.address.url, own.link, own.server.asked.is_set)

@@ -11,9 +11,8 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 
 from .control_plane import NoControlPlane
 from .http import PlaneConnection, connected
-from .terminal import print_error, print_json, print_line, typed_line
+from .terminal import START_ERRORS, print_error, print_json, print_line, typed_line
 from .terminal import settings as read_settings
-from .up import START_ERRORS
 
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 

@@ -11,7 +11,11 @@ from typing import Any
 
 import platformdirs
 
-from deskhand.tools.control_plane.settings import Settings, load
+from deskhand.desktop.errors import DesktopError
+from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning
+from deskhand.tools.control_plane.settings import BadSetting, Settings, load
+from deskhand.tools.store.errors import StoreError
+from deskhand.vncbridge.errors import CannotListen
 
 CONFIG_FILE = Path("deskhand.toml")
 
@@ -26,6 +30,12 @@ class BadDataDir(Exception):
 
     def __str__(self) -> str:
         return f"cannot use the data directory {self.path}: {self.reason}; give another --data-dir"
+
+
+START_ERRORS = (
+    *(BadDataDir, CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError),
+)
+"""Errors that keep a control plane from starting."""
 
 
 def print_line(text: str) -> None:

@@ -12,12 +12,10 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from deskhand.desktop.errors import DesktopError
-from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
+from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
-from deskhand.tools.control_plane.settings import BadSetting, Settings
-from deskhand.tools.store.errors import StoreError
+from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import (
@@ -28,14 +26,11 @@ from deskhand.vncbridge.server.server import (
     raise_descriptor_limit,
 )
 
-from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
+from .terminal import START_ERRORS, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
 NOT_STARTED = 4
 PORTS_TRIED = 20
-START_ERRORS = (
-    *(BadDataDir, CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError),
-)
 
 
 @dataclass(frozen=True)
