@@ -1,6 +1,5 @@
 """What an agent reaches over the network, by commands and by pages."""
 
-import pwd
 import shlex
 import socket
 import subprocess
@@ -234,7 +233,7 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
     network: VirtualNetwork, folder: Path
 ) -> None:
     with desktop_with(network, folder, "--egress", "internet") as desktop:
-        uid = pwd.getpwnam(desktop.get("/api/v0/desktop")["user"]).pw_uid
+        uid = int(output(desktop, "id -u"))
         own = output(desktop, "readlink /proc/self/ns/net").strip()
         assert own != str(Path(f"/proc/{network.pid}/ns/net").readlink())
         # Seen from the machine: the service, the agent's helper and the X server among them.

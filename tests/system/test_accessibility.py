@@ -1,7 +1,6 @@
 """The accessibility of a real browser: the tree, clicks by its refs, password fields."""
 
 import os
-import pwd
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -91,11 +90,11 @@ def talk_nonsense(desktop: Service) -> None:
     """Send signals that no application sends."""
     asked = {"command": "echo $DBUS_SESSION_BUS_ADDRESS"}
     process = desktop.post("/api/v0/processes/start", asked)["id"]
-    bus_address = desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"]
-    user = pwd.getpwnam(desktop.get("/api/v0/desktop")["user"]).pw_uid
+    bus_address = desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"].strip()
+    user = Path(bus_address.removeprefix("unix:path=").partition(",")[0]).stat().st_uid
     # The buses accept only connections of their own user, not even of root.
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        pool.submit(signal_nonsense, bus_address.strip(), user).result()
+        pool.submit(signal_nonsense, bus_address, user).result()
 
 
 def signal_nonsense(session: str, user: int) -> None:

@@ -41,7 +41,7 @@ def test_calls_are_not_executed_again_by_the_next_service_on_the_folder(
         answered = sent(first, ACTION, move, chat, "move")
         assert answered[0] == 200
         waiting = threads.submit(sent, first, ACTION, pause, chat, "pause")
-        journal = folder / "calls.jsonl"
+        journal = folder / "journals" / "calls.jsonl"
         until(lambda: '"pause"' in journal.read_text(), "the begin of the action")
         first.process.send_signal(signal.SIGTERM)
         assert waiting.result()[0] == 503

@@ -159,5 +159,7 @@ def test_rfb_clients_of_others_see_and_type_by_their_tickets(
         assert magenta_in(np.asarray(seen)) > 10_000, output
     assert desktop.http.delete(LEASE).is_success
     played(drive_by_asyncvnc)
+    # While a person is in control, the terminal is stopped.
+    assert desktop.http.delete(LEASE).is_success
     path = f"/api/v0/processes/{started['id']}/output?wait_for=exit"
     assert desktop.get(path)["output"].strip() == "hello world"
