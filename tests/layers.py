@@ -41,8 +41,8 @@ desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
-desktop/launch: desktop/isolation desktop/programs desktop/x11
-desktop/launch/inside: desktop/isolation desktop/launch desktop/programs
+desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
+desktop/launch/inside: desktop/freeze desktop/isolation desktop/launch desktop/programs
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
@@ -116,7 +116,7 @@ OWNER = {
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
-    "psutil": {"desktop/display", "desktop/metrics"},
+    "psutil": {"desktop/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
         *("tools/agents/chats", "tools/audit", "tools/recovery", "tools/store"),

@@ -17,13 +17,9 @@ from typing import Self
 
 from deskhand.desktop.errors import MissingProgram
 from deskhand.desktop.programs.child_launcher import ChildLauncher
-from deskhand.desktop.programs.program import (
-    Program,
-    ProgramLauncher,
-    ProgramLimits,
-    RunningProgram,
-    UserName,
-)
+from deskhand.desktop.programs.launcher import ProgramLauncher, RunningProgram
+from deskhand.desktop.programs.process_tree import Family
+from deskhand.desktop.programs.program import Program, ProgramLimits, UserName
 
 PACKAGES = {
     "Xvfb": "xvfb",
@@ -190,6 +186,14 @@ class ChildProcessSpawner:
         self._requests.put((command, future))
         os.write(self._wake_write, b"!")
         return future.result()
+
+    def end_marked(self, marker: str, grace: float = 1.0) -> None:
+        """End all processes with a variable of their environment (``NAME=value``), children or not.
+
+        They get SIGTERM, and SIGKILL after ``grace`` seconds.
+        """
+        # Entries end with NUL (proc(5)): a longer value is not this one.
+        self._launcher.end(Family(markers=(marker.encode() + b"\0",)), grace)
 
     def close(self, grace: float = 2.0) -> None:
         """End all running children, in reverse order of their start, and the thread."""

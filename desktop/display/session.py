@@ -9,8 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import psutil
-
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
@@ -227,15 +225,4 @@ class DesktopSession:
                 restart()
 
     def _kill_marked(self) -> None:
-        marked = [process for process in psutil.process_iter() if self._is_marked(process)]
-        for process in marked:
-            with suppress(psutil.Error):
-                process.terminate()
-        for process in psutil.wait_procs(marked, timeout=1.0)[1]:
-            with suppress(psutil.Error):
-                process.kill()
-
-    def _is_marked(self, process: psutil.Process) -> bool:
-        with suppress(psutil.Error, OSError):
-            return process.environ().get(_MARK) == str(self._folder)
-        return False
+        self._spawner.end_marked(f"{_MARK}={self._folder}")

@@ -1,8 +1,8 @@
-"""The processes of one user in /proc, and signals to them (proc(5), pidfd_send_signal(2))."""
+"""The processes of users in /proc, and signals to them (proc(5), pidfd_send_signal(2))."""
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from .selection import ProcessFacts
@@ -15,13 +15,13 @@ _ENDED, _STOPPED, _ASLEEP = b"ZX", b"Tt", b"D"
 
 
 class UserProcesses:
-    """Reads and signals the processes of one user."""
+    """Reads and signals the processes of users."""
 
-    def __init__(self, uid: int) -> None:
-        self._uid = uid
+    def __init__(self, uids: Collection[int]) -> None:
+        self._uids = frozenset(uids)
 
     def table(self) -> list[ProcessFacts]:
-        """Return the user's processes that live, and those of root, which may be their parents."""
+        """Return the users' processes that live, and those of root, which may be their parents."""
         return [found for pid in _pids() if (found := self._read(pid)) is not None]
 
     def stop(self, process: ProcessFacts) -> bool:
@@ -37,13 +37,13 @@ class UserProcesses:
         with suppress(OSError, ValueError, IndexError):
             # The owner of the folder is root for a process that is not dumpable; every other
             # user's processes are skipped here without reading a file.
-            if os.stat(folder).st_uid not in (self._uid, _ROOT):  # noqa: PTH116 -- of each process
+            if os.stat(folder).st_uid not in {*self._uids, _ROOT}:  # noqa: PTH116 -- of each process
                 return None
             name, fields = _stat(pid)
             if fields[_STATE] in _ENDED:
                 return None
             uid = _real_user(folder)
-            own = uid == self._uid
+            own = uid in self._uids
             return ProcessFacts(
                 pid=pid,
                 parent=int(fields[_PARENT]),
@@ -65,7 +65,8 @@ class UserProcesses:
         try:
             # Read after the pidfd was opened: a reused pid has another start time.
             _, fields = _stat(process.pid)
-            if int(fields[_STARTED]) == process.started:
+            same = int(fields[_STARTED]) == process.started
+            if same and _real_user(f"{PROC}/{process.pid}") in self._uids:
                 signal.pidfd_send_signal(descriptor, number)
         except PermissionError:
             return False

@@ -14,9 +14,8 @@ have prepared it. A window is no reason to keep a process.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Role = Literal["service", "bus", "application", "stop", "foreign"]
 
@@ -36,8 +35,7 @@ SHELLS = frozenset({"/bin/dash", "/usr/bin/bash", "/usr/bin/dash"})
 """Shells that run the command line of an application that the service launched."""
 
 
-@dataclass(frozen=True)
-class ProcessFacts:
+class ProcessFacts(NamedTuple):
     """One process, as proc(5) shows it."""
 
     pid: int
@@ -54,8 +52,7 @@ class ProcessFacts:
     """True in uninterruptible sleep: a signal takes effect before its next instruction."""
 
 
-@dataclass(frozen=True)
-class Origins:
+class Origins(NamedTuple):
     """The processes that are known by how they were started."""
 
     uid: int
@@ -72,8 +69,7 @@ class Origins:
     """Argument by which the desktop's own browser is recognized: its profile."""
 
 
-@dataclass(frozen=True)
-class StopPlan:
+class StopPlan(NamedTuple):
     """The processes to stop, parents before their children."""
 
     stop: tuple[ProcessFacts, ...]

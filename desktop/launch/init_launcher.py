@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 
+from deskhand.desktop.programs.process_tree import Family
 from deskhand.desktop.programs.program import Program, ProgramNotFound, ProgramUser, UserName
 from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, parse_report
 
 from .channel import Channel, ChannelClosed, Message
+from .init_processes import InitProcesses, control
 
 
 class InitLauncher:
@@ -51,6 +53,23 @@ class InitLauncher:
         # Without init, there is no program.
         with suppress(ChannelClosed):
             self._init.send(message)
+
+    def send(self, family: Family, number: int) -> int:
+        """Signal every member of a family; return their number."""
+        with control(self._fork_control) as session:
+            return session.send(family, number)
+
+    def end(self, family: Family, grace: float) -> bool:
+        """End every member of a family; return False if one survived. Blocks for ``grace``."""
+        with control(self._fork_control) as session:
+            return session.end(family, grace)
+
+    def processes(self) -> InitProcesses:
+        """Return the control of single processes of the desktop's users."""
+        return InitProcesses(self._fork_control)
+
+    def _fork_control(self, channel: Channel) -> None:
+        self._ask({"do": "control"}, [channel.fileno()])
 
     def _ask(self, message: Message, descriptors: Sequence[int] = ()) -> Message:
         try:

@@ -7,10 +7,11 @@ import termios
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from deskhand.desktop.programs.process_tree import start_ticks
+
 from .errors import NotRunning
 from .fair_turns import FairScheduler
 from .head_tail import HeadTailBuffer
-from .process_tree import start_ticks
 from .requests import Terminal
 from .spawn import Spawned
 

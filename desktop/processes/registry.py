@@ -28,7 +28,9 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
-from deskhand.desktop.programs.program import ProgramLauncher
+from deskhand.desktop.programs.child_launcher import ChildLauncher
+from deskhand.desktop.programs.launcher import ProgramLauncher
+from deskhand.desktop.programs.process_tree import Family
 from deskhand.desktop.tool_calls.caller import CallingChat, Touched
 from deskhand.desktop.tool_calls.errors import ToolCallError
 from deskhand.desktop.tool_calls.identity import Identity
@@ -36,7 +38,6 @@ from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import OncePerCall, Progress
 
 from . import output_copies
-from . import process_tree as groups
 from .errors import NotRunning, StartFailed, UnknownProcess
 from .fair_turns import FairScheduler
 from .output_copies import OutputCopies, OwnCopies
@@ -102,7 +103,8 @@ class Registry:
         self.once = OncePerCall(self._settings.journal, clock, detached=True)
         """Results of tool calls, of processes and of all other routes that share it."""
         self._wall = wall
-        self._spawner = Spawner(launcher)
+        self._launcher = launcher or ChildLauncher(clock)
+        self._spawner = Spawner(self._launcher)
         self._scheduler = FairScheduler()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
@@ -208,12 +210,12 @@ class Registry:
         if not record.running:
             raise NotRunning(record.id)
         record.process.signal(number)
-        outsiders = groups.Family(
+        outsiders = Family(
             markers=(self._mark(record.id),), spared=frozenset({record.process.group})
         )
         if request.escalate_after_ms and request.signal != "kill":
             self._call_later(request.escalate_after_ms / 1000, lambda: self._kill(record))
-        await asyncio.to_thread(groups.send, outsiders, number)
+        await asyncio.to_thread(self._launcher.send, outsiders, number)
 
     async def cancel(self, call: Identity) -> Record | Answer | ToolCallError | None:
         """Prevent a tool call from beginning; if it has begun, wait and kill its process.
@@ -256,11 +258,11 @@ class Registry:
         # A start that has begun adds its record first: its process has to be ended too.
         await self.once.settle()
         running = [r for r in self._records.values() if r.running]
-        family = groups.Family(
+        family = Family(
             groups=frozenset(r.process.group for r in running),
             markers=(self._marker.encode(),),
         )
-        await asyncio.to_thread(groups.end, family, self._settings.close_grace, self._clock)
+        await asyncio.to_thread(self._launcher.end, family, self._settings.close_grace)
         with suppress(TimeoutError):
             # A child in uninterruptible sleep (state D) outlives SIGKILL.
             async with asyncio.timeout(5.0):
@@ -366,8 +368,8 @@ class Registry:
     def _kill(self, record: Record) -> None:
         with suppress(ToolCallError):
             record.process.signal(signal.SIGKILL)
-        family = groups.Family(markers=(self._mark(record.id),))
-        self._run_in_thread(lambda: groups.send(family, signal.SIGKILL))
+        family = Family(markers=(self._mark(record.id),))
+        self._run_in_thread(lambda: self._launcher.send(family, signal.SIGKILL))
 
     def _run_in_thread(self, work: Callable[[], object]) -> None:
         """Run a function in a thread; ``close`` waits for it."""

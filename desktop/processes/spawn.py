@@ -17,14 +17,8 @@ from threading import Thread
 from uuid import uuid4
 
 from deskhand.desktop.programs.child_launcher import ChildLauncher
-from deskhand.desktop.programs.program import (
-    Program,
-    ProgramLauncher,
-    ProgramLimits,
-    ProgramNotFound,
-    RunningProgram,
-    UserName,
-)
+from deskhand.desktop.programs.launcher import ProgramLauncher, RunningProgram
+from deskhand.desktop.programs.program import Program, ProgramLimits, ProgramNotFound, UserName
 
 from .cgroups import Cgroup
 from .errors import StartFailed
@@ -90,7 +84,7 @@ class Spawner:
     def __init__(self, launcher: ProgramLauncher | None = None) -> None:
         self._requests: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
-        self._launcher = launcher
+        self._launcher = launcher or ChildLauncher()
 
     def open(self) -> None:
         """Start the thread."""
@@ -113,7 +107,6 @@ class Spawner:
         return await asyncio.wrap_future(result)
 
     def _work(self) -> None:
-        launcher = self._launcher or ChildLauncher()
         while (item := self._requests.get()) is not None:
             request, result = item
             # A caller that was cancelled while its request was in the queue must not start
@@ -121,7 +114,7 @@ class Spawner:
             if not result.set_running_or_notify_cancel():
                 continue
             try:
-                result.set_result(_start(request, launcher))
+                result.set_result(_start(request, self._launcher))
             except ProgramNotFound as error:
                 reason = f'"{error.filename}": executable file not found in $PATH'
                 result.set_exception(StartFailed(reason))

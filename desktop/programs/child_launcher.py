@@ -10,11 +10,14 @@ import resource
 import shutil
 import signal
 import subprocess
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Lock
 
+from . import process_tree
+from .process_tree import Family
 from .program import Program, ProgramLimits, ProgramNotFound
 
 
@@ -61,9 +64,10 @@ class ChildProgram:
 
 
 class ChildLauncher:
-    """Starts children that die with the calling thread."""
+    """Starts children that die with the calling thread; ``clock`` measures grace periods."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
         self._setpriv = shutil.which("setpriv")
         self._prlimit = shutil.which("prlimit")
 
@@ -94,6 +98,14 @@ class ChildLauncher:
             pidfd = os.pidfd_open(child.pid)
             on_failure.pop_all()
         return ChildProgram(child, directory or os.getcwd(), pidfd)  # noqa: PTH109 - a text
+
+    def send(self, family: Family, number: int) -> int:
+        """Signal every live member of a family, and return their number."""
+        return process_tree.send(family, signal.Signals(number))
+
+    def end(self, family: Family, grace: float) -> bool:
+        """End a family; see `ProgramLauncher`."""
+        return process_tree.end(family, grace, self._clock)
 
     def _guard(self, limits: ProgramLimits) -> list[str]:
         # setpriv replaces itself with the program (execve), which keeps the pid and the signal.

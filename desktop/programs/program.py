@@ -1,10 +1,10 @@
-"""A program to start as one of the desktop's users, and the port that starts it. Pure.
+"""A program to start as one of the desktop's users. Pure.
 
 Values are named tuples, because init needs them: the module ``dataclasses`` would cost it 1.5 MiB.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Self
 
 UserName = Literal["agent", "service", "browser"]
 """Roles of the desktop's users; which ids they have is fixed at the start of the desktop."""
@@ -64,50 +64,6 @@ class Program(NamedTuple):
         known = {name: fields[name] for name in cls._fields}
         lists = {name: tuple(known[name]) for name in ("argv", "directories", "descriptors")}
         return cls(**{**known, **lists, "limits": ProgramLimits(*known["limits"])})
-
-
-class RunningProgram(Protocol):
-    """A program that was started. Any thread may call it."""
-
-    @property
-    def pid(self) -> int:
-        """Pid as the service sees it, and the process group."""
-
-    @property
-    def directory(self) -> str:
-        """Working directory in which it was started."""
-
-    def fileno(self) -> int:
-        """Return a descriptor that is readable when the program has ended."""
-
-    def poll(self) -> int | None:
-        """Return the exit code, -n after signal n, or None while it runs; never blocks.
-
-        From the first code on, its pid may belong to another process.
-        """
-
-    def signal(self, number: int, *, last: bool = False) -> None:
-        """Signal its process group; nothing happens if it has ended.
-
-        With ``last``, what is left of the group is killed when the program itself ends.
-        """
-
-    def close(self) -> None:
-        """Close the descriptor; the program goes on. Closing again does nothing."""
-
-
-class ProgramLauncher(Protocol):
-    """Starts programs."""
-
-    def start(self, program: Program, descriptors: Sequence[int] = ()) -> RunningProgram:
-        """Start a program, which inherits duplicates of ``descriptors``. Blocks briefly.
-
-        Call it in a thread that lives as long as the service: the program dies with that thread.
-
-        Raises:
-            ProgramNotFound: If PATH does not contain the program.
-            OSError: If the system refuses, with the directory or program concerned.
-        """
 
 
 class ProgramNotFound(FileNotFoundError):

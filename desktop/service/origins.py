@@ -1,5 +1,7 @@
 """The origins of a desktop's processes, by which it is decided what is stopped in private."""
 
+import os
+
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance
 from deskhand.desktop.freeze.selection import Origins
@@ -25,7 +27,7 @@ def origins(
     return Origins(
         uid=common.context.account.agent.uid,
         fork_servers=common.fork_servers,
-        service=spawner.pids(),
+        service=spawner.pids() | {os.getpid()},
         bus=frozenset({pids["dbus-daemon"]} if "dbus-daemon" in pids else ()),
         launchers=launchers,
         applications=registry.applications(),

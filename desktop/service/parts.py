@@ -29,7 +29,7 @@ from deskhand.desktop.computer.observer import FocusSource, Screen
 from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
 from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.watch_api import MOST_WATCHES
-from deskhand.desktop.freeze.freezer import Freezer
+from deskhand.desktop.freeze.freezer import Freezer, ProcessControl
 from deskhand.desktop.freeze.process_table import UserProcesses
 from deskhand.desktop.freeze.selection import Origins
 from deskhand.desktop.geometry import Size
@@ -37,6 +37,7 @@ from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory
 from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.isolation.protections import Protections
+from deskhand.desktop.launch.init_launcher import InitLauncher
 from deskhand.desktop.launch.limits import DesktopLimits
 from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import ControlSession
@@ -48,7 +49,6 @@ from deskhand.desktop.network.reporter import RefusalReporter
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.registry import CommandEnvironment, Registry
-from deskhand.desktop.programs.program import ProgramLauncher
 from deskhand.desktop.recordings.frame_source import FrameSource, SubscribableScreen
 from deskhand.desktop.recordings.step_log import StepLog
 from deskhand.desktop.screenshots.renderer import ScreenshotRenderer
@@ -100,7 +100,7 @@ class ServiceContext:
     network: DesktopNetwork = field(default_factory=DesktopNetwork)
     agent_socket: socket | None = None
     """Listening socket for commands; None if they are the service's equals."""
-    launcher: ProgramLauncher | None = None
+    launcher: InitLauncher | None = None
     """Starts programs as the agent's user; None if they are children of the service."""
 
 
@@ -152,9 +152,7 @@ class CommonParts:
         # Only a numbered user is this desktop's alone: of any other user, processes are stopped
         # that have nothing to do with this desktop.
         self.freezer = (
-            Freezer(UserProcesses(context.account.agent.uid), lambda: self.origins())
-            if context.account.numbered
-            else None
+            Freezer(self._processes(), lambda: self.origins()) if context.account.numbered else None
         )
         self.fork_servers = frozenset[int]()
         self.origins: Callable[[], Origins] = lambda: Origins(context.account.agent.uid)
@@ -191,6 +189,12 @@ class CommonParts:
     def workdir(self) -> Path:
         """The directory in which commands run that name none."""
         return self.context.settings.workdir or self.context.directory.work
+
+    def _processes(self) -> ProcessControl:
+        launcher = self.context.launcher
+        return (
+            UserProcesses(self.context.account.uids) if launcher is None else launcher.processes()
+        )
 
     def logged(self) -> AbstractContextManager[None]:
         """Return a context in which the log is written to the desktop's directory."""

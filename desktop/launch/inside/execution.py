@@ -65,7 +65,6 @@ class Execution:
         """Become the program. All signals are blocked when this is called."""
         step = ""
         steps: dict[str, Callable[[], None]] = {
-            "signals": self._reset_signals,
             "session": os.setsid,
             "limits": self._limit_as_root,
             "namespaces": self._enter_namespaces,
@@ -91,12 +90,6 @@ class Execution:
 
     def _fail(self, step: str, number: int) -> None:
         os.write(self._report, failed(step, number))
-
-    def _reset_signals(self) -> None:
-        # The pipe is init's: a signal to this process would count as one to init.
-        signal.set_wakeup_fd(-1)
-        for number in CHANGED_SIGNALS:
-            signal.signal(number, signal.SIG_DFL)
 
     def _limit_as_root(self) -> None:
         limits = self._program.limits
@@ -126,7 +119,7 @@ class Execution:
             os.dup2(null, number)
         for source, number in zip(sources, numbers, strict=True):
             os.dup2(source, number)
-        _close_all_except({0, 1, 2, *numbers, self._report})
+        close_all_except({0, 1, 2, *numbers, self._report})
 
     def _take_terminal(self) -> None:
         terminal = self._program.terminal
@@ -202,7 +195,16 @@ def _write(path: str, value: str) -> None:
         os.close(descriptor)
 
 
-def _close_all_except(kept: Collection[int]) -> None:
+def reset_signals() -> None:
+    """Return to the default effects of the signals that init and Python changed."""
+    # The pipe is init's: a signal to this process would count as one to init.
+    signal.set_wakeup_fd(-1)
+    for number in CHANGED_SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def close_all_except(kept: Collection[int]) -> None:
+    """Close all other descriptors of this process."""
     first = 0
     for number in sorted(kept):
         # An empty range that ends at 0 would close all.

@@ -178,5 +178,9 @@ class Init:
     def _users(self, request: Message, _: Sequence[int]) -> Message:
         """Fix the users of programs, which are started in the namespaces of the service."""
         self._programs.fix_users(request["users"], self._service)
-        self._requests = {"start": self._programs.start, "signal": self._programs.signal}
+        self._requests = {
+            "start": self._programs.start,
+            "signal": self._programs.signal,
+            "control": self._programs.control,
+        }
         return {}

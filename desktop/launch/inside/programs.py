@@ -7,16 +7,17 @@ its process is reaped, so a signal to it cannot reach another process.
 import os
 import resource
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from deskhand.desktop.launch.channel import Message
+from deskhand.desktop.launch.channel import Message, adopted
 from deskhand.desktop.programs.program import Program, ProgramUser
 
-from .execution import Execution
+from .execution import Execution, close_all_except, reset_signals
+from .process_control import ProcessControlServer
 
 NAMESPACES = ("net", "mnt")
 """Namespaces that the service may have entered after it was started."""
@@ -69,18 +70,23 @@ class Programs:
             namespaces=self._namespaces,
             open_files=self._open_files,
         )
-        # Until its own handlers are gone, a signal to the new process would count as one to init.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_SIGNALS)
-        try:
-            pid = os.fork()
-            if pid == 0:
-                execution.run()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        pid = fork(execution.run)
         number = next(self._numbers)
         self._started[number] = _Started(pid, os.dup(exits))
         self._by_pid[pid] = number
         return {"pid": pid, "program": number}
+
+    def control(self, _: Message, descriptors: Sequence[int]) -> Message:
+        """Fork a process that controls those of the users, by requests on the one descriptor."""
+        (descriptor,) = descriptors
+        users = {os.getuid() if user is None else user.uid for user in self._users.values()}
+
+        def serve() -> None:
+            close_all_except({0, 1, 2, descriptor})
+            ProcessControlServer(adopted(descriptor), users).serve()
+
+        fork(serve)
+        return {}
 
     def signal(self, request: Message, _: Sequence[int]) -> None:
         """Signal the process group of a program that has not been reaped; nothing is answered."""
@@ -110,6 +116,26 @@ class Programs:
         with suppress(OSError):
             os.write(exits, f"{code}\n".encode())
         os.close(exits)
+
+
+def fork(run: Callable[[], None]) -> int:
+    """Return the pid of a new process that calls ``run`` without init's signal handlers.
+
+    Its signals are at their defaults and blocked.
+    """
+    # Until its own handlers are gone, a signal to the new process would count as one to init.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_SIGNALS)
+    try:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                reset_signals()
+                run()
+            finally:
+                os._exit(0)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return pid
 
 
 def _differs(kind: str, service: int) -> bool:

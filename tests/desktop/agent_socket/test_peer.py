@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 from deskhand.desktop.agent_socket.peer import Peer, peer_of
-from deskhand.desktop.processes.process_tree import start_ticks
+from deskhand.desktop.programs.process_tree import start_ticks
 
 
 def test_the_peer_is_the_process_that_connected() -> None:

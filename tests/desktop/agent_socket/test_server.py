@@ -19,7 +19,7 @@ from deskhand.desktop.agent_socket.server import (
 )
 from deskhand.desktop.errors import HeldByChat
 from deskhand.desktop.isolation.account import Account, DesktopUser
-from deskhand.desktop.processes.process_tree import start_ticks
+from deskhand.desktop.programs.process_tree import start_ticks
 from deskhand.desktop.tool_calls.caller import CallingChat
 
 LIMIT = 20.0

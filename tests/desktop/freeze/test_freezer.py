@@ -1,5 +1,4 @@
 import threading
-from dataclasses import replace
 
 from deskhand.desktop.freeze.freezer import SIGNALS, Freezer, NoFreezer
 from deskhand.desktop.freeze.report import StopReport
@@ -32,15 +31,15 @@ class Table:
             return False
         self.did.append(f"stop {process.pid}")
         if process.pid not in self.ignoring:
-            self.found[process.pid] = replace(process, stopped=True)
+            self.found[process.pid] = process._replace(stopped=True)
         while self.forks:
             child = self.forks.pop()
-            self.found[child] = replace(process, pid=child, parent=process.pid, name=f"p{child}")
+            self.found[child] = process._replace(pid=child, parent=process.pid, name=f"p{child}")
         return True
 
     def resume(self, process: ProcessFacts) -> None:
         self.did.append(f"resume {process.pid}")
-        self.found[process.pid] = replace(process, stopped=False)
+        self.found[process.pid] = process._replace(stopped=False)
 
     def wait_passes(self, more: int) -> None:
         with self.passed:
@@ -70,7 +69,7 @@ def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> N
 
 def test_a_process_that_was_stopped_before_stays_stopped() -> None:
     table = Table(7)
-    table.found[7] = replace(table.found[7], stopped=True)
+    table.found[7] = table.found[7]._replace(stopped=True)
     with freezer(table).held():
         pass
     assert table.did == []
@@ -81,7 +80,7 @@ def test_a_process_that_starts_or_continues_while_held_is_stopped() -> None:
     with freezer(table).held():
         late = ProcessFacts(9, 1, UID, "late", 6)
         # Both in one assignment, so that one pass of the thread finds both.
-        table.found = {**table.found, 7: replace(table.found[7], stopped=False), 9: late}
+        table.found = {**table.found, 7: table.found[7]._replace(stopped=False), 9: late}
         table.wait_passes(2)
         assert table.did[1:] == ["stop 7", "stop 9"]
 
@@ -111,7 +110,7 @@ def test_processes_that_cannot_be_stopped_are_named() -> None:
 def test_a_process_in_uninterruptible_sleep_counts_as_stopped() -> None:
     table = Table(7)
     table.ignoring = {7}
-    table.found[7] = replace(table.found[7], asleep=True)
+    table.found[7] = table.found[7]._replace(asleep=True)
     held = freezer(table)
     with held.held():
         table.wait_passes(SIGNALS + 2)

@@ -1,7 +1,6 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ def state(pid: int) -> str:
 
 
 def test_a_process_is_found_stopped_and_continued(sleeper: subprocess.Popen[bytes]) -> None:
-    processes = UserProcesses(os.getuid())
+    processes = UserProcesses([os.getuid()])
     # The child has its parent's name and arguments until it has called execve(2).
     until(lambda: "sleep" in Path(f"/proc/{sleeper.pid}/comm").read_text(), "the program")
     found = {one.pid: one for one in processes.table()}[sleeper.pid]
@@ -41,15 +40,21 @@ def test_a_process_is_found_stopped_and_continued(sleeper: subprocess.Popen[byte
 
 
 def test_a_reused_pid_is_not_signalled(sleeper: subprocess.Popen[bytes]) -> None:
-    processes = UserProcesses(os.getuid())
+    processes = UserProcesses([os.getuid()])
     found = {one.pid: one for one in processes.table()}[sleeper.pid]
-    processes.stop(replace(found, started=found.started - 1))
+    processes.stop(found._replace(started=found.started - 1))
+    assert state(sleeper.pid) != "T"
+
+
+def test_a_process_of_another_user_is_not_signalled(sleeper: subprocess.Popen[bytes]) -> None:
+    found = {one.pid: one for one in UserProcesses([os.getuid()]).table()}[sleeper.pid]
+    assert UserProcesses([os.getuid() + 1]).stop(found)
     assert state(sleeper.pid) != "T"
 
 
 def test_a_process_that_has_ended_counts_as_stopped() -> None:
     ended = subprocess.Popen(["true"])
     ended.wait()
-    processes = UserProcesses(os.getuid())
+    processes = UserProcesses([os.getuid()])
     own = processes.table()[0]
-    assert processes.stop(replace(own, pid=ended.pid))
+    assert processes.stop(own._replace(pid=ended.pid))

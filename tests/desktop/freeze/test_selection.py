@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 from deskhand.desktop.freeze.selection import Origins, ProcessFacts, selection
 
 UID = 1001
@@ -51,9 +49,9 @@ def test_the_bus_keeps_the_programs_of_at_spi_and_no_other_that_it_started() -> 
     activated = process(43, 13, "/usr/bin/python3.11")
     assert stopped(process(13, 1), launcher, bus, registry, activated) == [43]
     # The launcher forks twice, and init or the keeper adopts the second bus.
-    assert stopped(replace(bus, parent=1)) == []
-    assert stopped(process(1, 0, uid=0), replace(bus, parent=1)) == []
-    assert stopped(process(30, 1), replace(bus, parent=30)) == [30, 41]
+    assert stopped(bus._replace(parent=1)) == []
+    assert stopped(process(1, 0, uid=0), bus._replace(parent=1)) == []
+    assert stopped(process(30, 1), bus._replace(parent=30)) == [30, 41]
 
 
 def test_applications_go_on_and_programs_in_them_are_stopped() -> None:

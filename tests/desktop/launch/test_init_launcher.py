@@ -10,12 +10,15 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
+from uuid import uuid4
 
 import pytest
 
 from deskhand.desktop.launch.channel import pair
 from deskhand.desktop.launch.init_launcher import InitLauncher, InitProgram
+from deskhand.desktop.programs.process_tree import Family
 from deskhand.desktop.programs.program import Program, ProgramLimits, ProgramNotFound
+from tests.system.services import until
 
 LIMIT = 20.0
 ROOT = Path(__file__).parents[3]
@@ -260,6 +263,60 @@ def test_a_program_whose_service_does_not_wait_is_reaped(
         assert select.select([pidfd], [], [], LIMIT)[0]
         os.close(pidfd)
     assert code(launcher.start(shell("exit 3", descriptors=()))) == 3
+
+
+def test_a_family_is_signalled_and_ended(launcher: InitLauncher) -> None:
+    mark = f"MARK={uuid4()}"
+    reading, writing = os.pipe()
+    # Neither has the group of the program, and one ignores SIGTERM.
+    script = (
+        "setsid sh -c 'trap \"\" TERM; echo; sleep 600' & setsid sh -c 'echo; sleep 600' & wait"
+    )
+    program = shell(script, descriptors=(1,))
+    program = program._replace(environment={**ENVIRONMENT, "MARK": mark.partition("=")[2]})
+    running = launcher.start(program, (writing,))
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        assert [file.readline() for _ in range(2)] == ["\n"] * 2
+        spared = Family(markers=(mark.encode(),), spared=frozenset({running.pid}))
+        assert launcher.send(spared, 0) >= 2
+        assert launcher.end(spared, 0.1)
+        assert launcher.send(spared, 0) == 0
+        assert code(running) == 0
+        assert launcher.end(Family(markers=(mark.encode(),)), 0.1)
+        assert file.read() == ""
+
+
+def test_single_processes_are_stopped_and_continued(host: InitHost, launcher: InitLauncher) -> None:
+    running = launcher.start(shell("exec sleep 600", descriptors=()))
+    processes = launcher.processes()
+    found = {one.pid: one for one in processes.table()}[running.pid]
+    assert (found.name, found.parent, found.uid) == ("sleep", host.process.pid, os.getuid())
+    assert found.arguments[:2] == ("sleep", "600")
+    assert processes.stop(found)
+    until(lambda: {one.pid: one for one in processes.table()}[running.pid].stopped, "the stop")
+    processes.resume(found)
+    until(lambda: not {one.pid: one for one in processes.table()}[running.pid].stopped, "the run")
+    processes.close()
+    processes.close()
+    assert running.pid in {one.pid for one in processes.table()}
+    processes.close()
+    running.signal(signal.SIGKILL)
+    assert code(running) == -signal.SIGKILL
+
+
+def test_a_lost_control_process_is_replaced(host: InitHost, launcher: InitLauncher) -> None:
+    def children() -> set[int]:
+        text = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children").read_text()
+        return {int(word) for word in text.split()}
+
+    before, processes = children(), launcher.processes()
+    processes.table()
+    (control,) = children() - before
+    os.kill(control, signal.SIGKILL)
+    until(lambda: control not in children(), "the end of the control process")
+    assert processes.table()
+    processes.close()
 
 
 def test_the_end_of_init_is_the_end_of_its_programs() -> None:

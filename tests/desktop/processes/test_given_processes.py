@@ -12,7 +12,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
-from deskhand.desktop.processes import process_tree as groups
+from deskhand.desktop.programs import process_tree as groups
 from tests.desktop.processes.service import LIMIT, Service, running
 from tests.given import CASES, assert_contains, assert_subset, expected, filled, named
 

@@ -10,12 +10,12 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.desktop.processes import process_tree as groups
 from deskhand.desktop.processes.errors import NotRunning, StartFailed, UnknownProcess
 from deskhand.desktop.processes.record import Record
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
 from deskhand.desktop.processes.requests import OutputRequest, SignalRequest, StartRequest
 from deskhand.desktop.processes.spawn import ResourceLimits
+from deskhand.desktop.programs import process_tree as groups
 from deskhand.desktop.tool_calls.caller import CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused
 from deskhand.desktop.tool_calls.identity import Identity

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.desktop.processes import process_tree as groups
 from deskhand.desktop.processes.errors import StartFailed
 from deskhand.desktop.processes.spawn import Spawner, SpawnRequest
+from deskhand.desktop.programs import process_tree as groups
 from tests.desktop.processes.service import LIMIT
 
 ROOT = Path(__file__).parents[3]

@@ -12,8 +12,8 @@ import signal
 import time
 from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 PROC = Path("/proc")
 # Fields of /proc/PID/stat, counted from the one after the name (proc(5)).
@@ -22,8 +22,7 @@ EXEC_CHECKS, EXEC_PAUSE = 100, 0.002
 """Checks of a process in execve(2), and the seconds between them; the kernel needs microseconds."""
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """Processes to find: members of these groups, and those with one of these variables."""
 
     groups: frozenset[int] = frozenset()
@@ -31,6 +30,8 @@ class Family:
     """Prefixes of environment entries, such as ``NAME=value``."""
     spared: frozenset[int] = frozenset()
     """Groups whose members are excluded in any case."""
+    users: frozenset[int] = frozenset()
+    """Users whose processes are found; empty for all whose environment may be read."""
 
 
 def start_ticks(pid: int) -> int | None:
@@ -124,6 +125,8 @@ def _belongs(pid: str, family: Family) -> bool:
             return False
         if int(group) in family.spared:
             return False
+        if family.users and real_user(pid) not in family.users:
+            return False
         if int(group) in family.groups:
             return True
         if not family.markers:
@@ -131,7 +134,8 @@ def _belongs(pid: str, family: Family) -> bool:
         # Entries are separated by NUL; the first gets one too, so that a marker matches only where
         # an entry begins.
         environ = b"\0" + _environ(pid)
-    except OSError:
+    except (OSError, IndexError):
+        # It has ended, or belongs to another user.
         return False
     return any(b"\0" + marker in environ for marker in family.markers)
 
@@ -158,3 +162,13 @@ def _is_in_exec(pid: str) -> bool:
     fields = stat[stat.rindex(b")") + 2 :].split()
     # A kernel thread has no memory and no environment.
     return fields[_MEMORY] != b"0" and fields[_ENVIRONMENT_END] == b"0"
+
+
+def real_user(pid: int | str) -> int:
+    """Return the real user id of a process (proc(5)).
+
+    Raises:
+        OSError: If it has ended.
+    """
+    fields = (PROC / str(pid) / "status").read_bytes().partition(b"\nUid:\t")[2].split()
+    return int(fields[0])

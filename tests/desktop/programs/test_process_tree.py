@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.desktop.processes import process_tree as groups
+from deskhand.desktop.programs import process_tree as groups
 from tests.desktop.processes.service import LIMIT
 
 
