@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from .limits import CONTROLLERS, DesktopLimits, interface_files, lacking
+from .limits import CONTROLLERS, DesktopLimits, cpu_shares, interface_files, lacking
 
 MOUNTS = Path("/proc/self/mounts")
 SERVICES = "services"
@@ -117,6 +117,46 @@ class DesktopGroup:
         for folder, _, _ in os.walk(self.path, topdown=False):
             with suppress(OSError):
                 Path(folder).rmdir()
+
+
+class CpuShare:
+    """The group of one desktop in the hierarchy of version 1 that has the controller cpu.
+
+    Without any group a desktop takes what it wants: with autogroups (sched(7)) each session has the
+    same share, and a program can make as many sessions as processes.
+    """
+
+    def __init__(self, instance: str, mounts: Path = MOUNTS) -> None:
+        root = _cpu_hierarchy(mounts)
+        self.path = None if root is None else root / f"deskhand-{instance}"
+
+    def make(self, weight: int, members: Iterable[int]) -> bool:
+        """Make the group and move processes into it; return False where that is impossible."""
+        if self.path is None:
+            return False
+        try:
+            self.path.mkdir(exist_ok=True)
+            _write(self.path / "cpu.shares", str(cpu_shares(weight)))
+            for pid in members:
+                _write(self.path / "cgroup.procs", str(pid))
+        except OSError:
+            self.remove()
+            return False
+        return True
+
+    def remove(self) -> None:
+        """Remove the group, if it exists and has no processes."""
+        if self.path is not None:
+            with suppress(OSError):
+                self.path.rmdir()
+
+
+def _cpu_hierarchy(mounts: Path) -> Path | None:
+    for line in mounts.read_text().splitlines():
+        _, point, kind, options, *_ = line.split()
+        if kind == "cgroup" and "cpu" in options.split(","):
+            return Path(point)
+    return None
 
 
 def _write(file: Path, value: str) -> None:

@@ -18,7 +18,7 @@ from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 
 from .channel import Message
-from .desktop_group import DesktopGroup
+from .desktop_group import CpuShare, DesktopGroup
 from .display_number import reserve_display
 from .leftovers import clean_leftovers, lock_instance
 from .mount_plan import USER_FILES
@@ -90,6 +90,7 @@ def clear(request: HostRequest, account: Account, *, files: bool) -> None:
     """End the processes of an ended desktop and, with ``files``, remove all but its recordings."""
     kill_user_processes(*account.uids)
     DesktopGroup(request.instance).end()
+    CpuShare(request.instance).remove()
     folder = DesktopDirectory(request.folder)
     if files:
         with suppress(OSError):

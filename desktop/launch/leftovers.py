@@ -23,7 +23,7 @@ from deskhand.desktop.isolation.data_dir import LOCKS, DesktopDirectory
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 from deskhand.desktop.x11.server_files import clear_stale
 
-from .desktop_group import DesktopGroup
+from .desktop_group import CpuShare, DesktopGroup
 
 CLEANING_LOCK = "sweep.lock"
 MARK = "DESKHAND_INSTANCE"
@@ -101,6 +101,7 @@ def _clean(root: Path, numbers: range, uid_base: int) -> None:
             _end_processes(path.name)
             if os.geteuid() == 0:
                 DesktopGroup(path.name).end()
+                CpuShare(path.name).remove()
             folder = DesktopDirectory(Path(lock.read()))
             # A directory that the user chose with --folder is left to the user.
             if folder.is_in(root):

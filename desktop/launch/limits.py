@@ -92,6 +92,11 @@ def interface_files(
     return {name: files[name] for name in files if name.partition(".")[0] in controllers}
 
 
+def cpu_shares(weight: int) -> int:
+    """Return ``cpu.shares`` of version 1 for a weight: both have a default, 1024 and 100."""
+    return max(2, weight * 1024 // CPU_WEIGHT)
+
+
 def lacking(available: Collection[str], needed: Collection[str] = CONTROLLERS) -> str:
     """Return why a hierarchy with these controllers enforces no limits, empty if it does."""
     missing = sorted(set(needed) - set(available))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from deskhand.desktop.isolation.user_processes import user_pids
 from deskhand.desktop.launch.channel import CHANNELS, Channel, ChannelClosed, Message, pair
-from deskhand.desktop.launch.desktop_group import DesktopGroup
+from deskhand.desktop.launch.desktop_group import CpuShare, DesktopGroup
 from deskhand.desktop.launch.limits import DesktopLimits
 from deskhand.desktop.launch.mount_plan import DesktopView, mounts
 from deskhand.desktop.launch.namespaces import end_with_parent, perform, separate
@@ -162,8 +162,11 @@ class Init:
         limits, group = DesktopLimits(**request["limits"]), DesktopGroup(str(request["instance"]))
         # The service has children already: the fork server of agent helpers.
         inside = namespace_pids() if self._separated else with_descendants(self._service)
-        refused = group.make(limits, (os.getpid(), *inside), int(request["owner"]))
+        members = (os.getpid(), *inside)
+        refused = group.make(limits, members, int(request["owner"]))
         if refused:
+            if CpuShare(str(request["instance"])).make(limits.cpu_weight, members):
+                refused += "; cgroup v1 gives it its share of the processors"
             users = tuple(map(int, request["users"]))
             listed = namespace_pids if self._separated else lambda: user_pids(*users)
             self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.launch.desktop_group import DesktopGroup, hierarchy
+from deskhand.desktop.launch.desktop_group import CpuShare, DesktopGroup, hierarchy
 from deskhand.desktop.launch.limits import DesktopLimits
 from tests.system.services import PATIENCE, until
 
@@ -153,3 +153,17 @@ def test_the_hierarchy_is_found_among_the_mounts(tmp_path: Path) -> None:
     assert hierarchy(mounts) == Path("/unified")
     mounts.write_text("none / ext4 rw 0 0\n")
     assert hierarchy(mounts) == Path("/sys/fs/cgroup")
+
+
+def test_the_share_of_the_processors_is_given_by_version_1(tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        f"none /memory cgroup rw,memory 0 0\nnone {tmp_path} cgroup rw,cpuacct,cpu 0 0\n"
+    )
+    share = CpuShare("0123", mounts)
+    assert share.make(200, (7,))
+    assert contents(tmp_path / "deskhand-0123") == {"cpu.shares": "2048", "cgroup.procs": "7"}
+    assert not CpuShare("../none/0123", mounts).make(200, (7,))
+    mounts.write_text("none /unified cgroup2 rw 0 0\n")
+    assert not CpuShare("0123", mounts).make(200, (7,))
+    CpuShare("0123", mounts).remove()

@@ -4,6 +4,7 @@ from deskhand.desktop.launch.limits import (
     DesktopLimits,
     GivenLimits,
     ProcessMemory,
+    cpu_shares,
     desktop_limits,
     interface_files,
     lacking,
@@ -55,6 +56,10 @@ def test_a_control_group_gets_all_limits() -> None:
 
 def test_only_files_of_the_controllers_are_written() -> None:
     assert interface_files(DesktopLimits(300, 512, 64), {"pids"}) == {"pids.max": "300"}
+
+
+def test_a_weight_is_a_share_of_version_1() -> None:
+    assert [cpu_shares(weight) for weight in (100, 1, 10_000)] == [1024, 10, 102_400]
 
 
 def test_missing_controllers_are_named() -> None:
