@@ -242,7 +242,7 @@ def library_rebuild(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
-    """Check what this machine needs, and say how to mend what is missing."""
+    """Check what this machine needs, and name the remedy for what is missing."""
     raise typer.Exit(_module("doctor").main(as_json, data_dir))
 
 

@@ -65,8 +65,8 @@ def main(as_json: bool, data_dir: Path | None) -> int:
                   "settings": {k: str(v) for k, v in asdict(settings).items()}})  # fmt: skip
     else:
         for finding in findings:
-            mend = f"  -> {finding.mend}" if finding.mend else ""
-            print_line(f"{finding.status:>4}  {finding.name}: {finding.detail}{mend}")
+            remedy = f"  -> {finding.remedy}" if finding.remedy else ""
+            print_line(f"{finding.status:>4}  {finding.name}: {finding.detail}{remedy}")
         print_line("Settings:")
         for name, value in asdict(settings).items():
             print_line(f"      {name} = {value}")
@@ -221,8 +221,8 @@ def room_finding(folder: Path, space: DiskSpace) -> Finding:
     detail = f"{folder}, {space.free / GIB:.1f} GiB free"
     if space.low:
         needed = f"{round(space.needed / MIB)} MiB"
-        mend = f"below {needed} no recording starts, and uploads and writes are refused"
-        return Finding("data directory", "warn", detail, mend)
+        remedy = f"below {needed} no recording starts, and uploads and writes are refused"
+        return Finding("data directory", "warn", detail, remedy)
     return Finding("data directory", "ok", detail)
 
 

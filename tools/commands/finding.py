@@ -6,9 +6,9 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of one check; ``mend`` is the remedy."""
+    """Result of one check, with the remedy for what it found; empty if there is none."""
 
     name: str
     status: Literal["ok", "warn", "fail"]
     detail: str
-    mend: str = ""
+    remedy: str = ""

@@ -22,14 +22,14 @@ def test_a_disk_without_room_for_a_recording_is_a_warning(
     found = room_finding(Path("/data"), DiskSpace(free, 100 * GIB))
     assert (found.status, found.detail) == (status, f"/data, {room}")
     refused = "below 1024 MiB no recording starts, and uploads and writes are refused"
-    assert found.mend == ("" if status == "ok" else refused)
+    assert found.remedy == ("" if status == "ok" else refused)
 
 
 def test_a_key_in_a_file_is_reported(tmp_path: Path) -> None:
     assert secrets_finding(keys_of(tmp_path, {})).detail == "none is stored yet"
     keys_of(tmp_path, {}).preferred()
     found = secrets_finding(keys_of(tmp_path, {}))
-    assert (found.status, "systemd credential deskhand-secrets" in found.mend) == ("warn", True)
+    assert (found.status, "systemd credential deskhand-secrets" in found.remedy) == ("warn", True)
     (tmp_path / "deskhand-secrets").write_text("key")
     found = secrets_finding(keys_of(tmp_path, {"CREDENTIALS_DIRECTORY": str(tmp_path)}))
     assert (found.status, found.detail) == (

@@ -17,7 +17,7 @@ from deskhand.tools.commands.updates import (
 def test_a_browser_older_than_30_days_is_a_warning(days: int, status: str) -> None:
     found = age_finding(days * DAY)
     assert (found.status, found.detail) == (status, f"built {days} days ago")
-    assert bool(found.mend) == (status == "warn")
+    assert bool(found.remedy) == (status == "warn")
 
 
 def test_the_age_is_that_of_the_file_behind_links(tmp_path: Path) -> None:
@@ -39,12 +39,12 @@ def test_vulnerable_packages_are_named_with_the_fix() -> None:
         {"name": "worse", "version": "1.0", "vulns": [unfixed]},
     ]
     bad, worse = package_findings(json.dumps({"dependencies": report}))
-    assert (bad.name, bad.detail, bad.mend) == (
+    assert (bad.name, bad.detail, bad.remedy) == (
         "package bad",
         "2.0 has CVE-2026-1",
         "pip install bad==3.0",
     )
-    assert (worse.status, worse.mend) == ("warn", "no fix is released")
+    assert (worse.status, worse.remedy) == ("warn", "no fix is released")
     (fine,) = package_findings(json.dumps({"dependencies": report[:2]}))
     assert fine.status == "ok"
 
