@@ -3,13 +3,15 @@
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
+import httpx2
 import pytest
 
-from tests.system.services import Json, Service, service, until
+from tests.system.services import Json, Service, service, service_pid, until
 
 pytestmark = pytest.mark.x11
 
@@ -28,6 +30,19 @@ def open_folder() -> Iterator[Path]:
 def test_calls_are_not_executed_again_by_the_next_service_on_the_folder(
     tmp_path: Path, open_folder: Path
 ) -> None:
+    check_calls(tmp_path, open_folder, signal.SIGTERM)
+
+
+@pytest.mark.soak
+@pytest.mark.slow("two desktop services, one after the other")
+def test_calls_are_not_executed_again_after_the_death_of_a_keeper(
+    tmp_path: Path, open_folder: Path
+) -> None:
+    check_calls(tmp_path, open_folder, signal.SIGKILL)
+
+
+def check_calls(tmp_path: Path, open_folder: Path, end: signal.Signals) -> None:
+    """Send calls to a service whose keeper gets a signal, and again to the next service."""
     folder, chat = open_folder / "f", {"Deskhand-Chat-Id": str(uuid4())}
     effects = folder / "recordings" / "effects"
     command: Json = {"command": f"echo done >> {effects}"}
@@ -43,8 +58,15 @@ def test_calls_are_not_executed_again_by_the_next_service_on_the_folder(
         waiting = threads.submit(sent, first, ACTION, pause, chat, "pause")
         journal = folder / "journals" / "calls.jsonl"
         until(lambda: '"pause"' in journal.read_text(), "the begin of the action")
-        first.process.send_signal(signal.SIGTERM)
-        assert waiting.result()[0] == 503
+        served = service_pid(first.process.pid)
+        first.process.send_signal(end)
+        if end is signal.SIGTERM:
+            assert waiting.result()[0] == 503
+        else:
+            # The response may break off while the service terminates.
+            with suppress(httpx2.TransportError):
+                assert waiting.result()[0] == 503
+        until(lambda: not Path(f"/proc/{served}").exists(), "the end of the service")
     with service(tmp_path / "second.log", *arguments) as second:
         for route, body, call in ((START, command, "start"), (ACTION, pause, "pause")):
             status, refused = sent(second, route, body, chat, call)

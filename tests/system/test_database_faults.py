@@ -3,6 +3,7 @@
 The supervisor is off in these tests, except in its own: a paused turn must continue by itself.
 """
 
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from tests.system.database_faults import (
     strand,
     unwritable_files,
 )
-from tests.system.services import Json, Service, service, until
+from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -143,6 +144,34 @@ def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
         with locked(data):
             setting.paused()
         assert setting.result()["outcome"] == "done"
+        assert gate.names == NAMES
+
+
+@pytest.mark.soak
+@pytest.mark.slow("an agent with its desktop; an attempt waits 5 s for the lock")
+def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with (
+        StepGate(3) as gate,
+        provider(gate.port) as environment,
+        up(data, tmp_path / "errors.log", environment) as plane,
+        subprocess.Popen(
+            [DESKHAND, "run", "Work.", "--data-dir", str(data)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as run,
+    ):
+        assert run.stdout is not None
+        gate.wait()
+        (chat,) = plane.get("/api/v0/chats")["chats"][:1]
+        with locked(data):
+            gate.release()
+            Setting(plane, gate, data, chat["id"]).paused()
+        shown = run.stdout.read()
+        assert run.wait(PATIENCE) == 0, shown
+        assert "  waiting for the database\n" in shown
+        assert "All steps are done." in shown
         assert gate.names == NAMES
 
 

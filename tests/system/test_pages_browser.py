@@ -15,6 +15,7 @@ from playwright.async_api import Page, Route, expect
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
 from deskhand.tools.conversation.views import StepView
+from deskhand.tools.conversation.waiting import waiting_for
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
@@ -160,9 +161,13 @@ def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path:
         shown = control_plane(tmp_path, pages=[pages.router()])
         question = {"kind": "human", "question": MARKUP}
         state = "requires_action"
-        chat = shown.chats.add(mode="computer_use", state=state, requires_action=question)
+        waiting = waiting_for("question", 1_800_000_000.0)
+        chat = shown.chats.add(
+            mode="computer_use", state=state, requires_action=question, waiting_for=waiting
+        )
         async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
             await expect(page.locator("#question")).to_have_text(MARKUP)
+            await expect(page.locator("#facts")).to_contain_text(waiting.text)
             await page.get_by_label("Your answer").fill("Go on")
             await page.get_by_role("button", name="Answer").click()
             await expect(page.get_by_label("Your answer")).to_have_value("")
