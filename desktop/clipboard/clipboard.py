@@ -5,7 +5,11 @@ other clients request the owned content, and a pipe that announces tasks of call
 
 An untrusted client can write its content into the windows of untrusted clients only, and a trusted
 one into every window. So the content of others is read as an untrusted client, and content is owned
-as a trusted one (`deskhand.desktop.x11.security`).
+as a trusted one (`deskhand.desktop.x11.security`). What an untrusted client copied is *adopted*:
+read at once, and owned here from then on, so that trusted clients such as the browser can paste it.
+Texts and PNG pictures are adopted; anything else stays with the client that copied it. Of terminals
+the text that is selected is adopted: Xvnc asks every new owner of the clipboard for its targets, as
+a trusted client, and xterm would end with the X error that its answer causes.
 """
 
 import os
@@ -25,7 +29,19 @@ import xcffib
 
 from deskhand.desktop.errors import ClipboardFailed, DisplayGone
 from deskhand.desktop.x11.connection import LOST, connect
-from deskhand.desktop.x11.selection import Content, Kind, Selection
+from deskhand.desktop.x11.selection import (
+    CLIPBOARD,
+    PRIMARY,
+    Content,
+    Kind,
+    Selection,
+    Taken,
+)
+
+READOPTION_SECONDS = 1.0
+"""Time in which the same content is adopted once."""
+_TERMINAL = b"\0XTerm\0"
+"""End of the property WM_CLASS of xterm."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,7 @@ class X11Clipboard:
         self._wake_read, self._wake_write = -1, -1
         self._saved: Content | None = None
         self._due: float | None = None
+        self._adopted: tuple[Content | None, float] = (None, 0.0)
 
     def __enter__(self) -> Self:
         self.open()
@@ -80,6 +97,11 @@ class X11Clipboard:
             if self._reading_xauthority is not None:
                 self._reading = connect(self._display, self._reading_xauthority)
                 self._reader = Selection(self._reading)
+                # An untrusted client may not write into the windows of trusted ones.
+                own = self._selection.window
+                if self._selection.may_write(own) and not self._reader.may_write(own):
+                    self._selected = Selection(self._reading, PRIMARY)
+                    self._selection.watch_owners(CLIPBOARD, PRIMARY)
         except (DisplayGone, *LOST) as error:
             self._disconnect()
             raise DisplayGone(self._display, "connection lost") from error
@@ -137,6 +159,35 @@ class X11Clipboard:
         self._selection.own(content)
         if restore_after is not None:
             self._due = time.monotonic() + restore_after
+
+    def _handle_pending(self) -> None:
+        self._selection.handle_pending()
+        while self._selection.taken:
+            name, taken = self._selection.taken.popitem()
+            # One that does not answer, or copied something else, keeps the selection.
+            with suppress(ClipboardFailed, xcffib.Error):
+                self._adopt(name, taken)
+            self._selection.handle_pending()
+
+    def _adopt(self, name: str, taken: Taken) -> None:
+        """Own what an untrusted client has copied, or has selected in a terminal."""
+        if not self._reader.may_write(taken.window):
+            return
+        if name == PRIMARY:
+            if not self._selection.class_of(taken.window).endswith(_TERMINAL):
+                return
+            content, since = self._selected.read(("text/plain",)), 0
+        else:
+            content, since = self._read(("text/plain", "image/png")), taken.since
+        last, at = self._adopted
+        now = time.monotonic()
+        # A client that copies again what it has just lost would do so for ever.
+        if content is None or (content == last and now < at + READOPTION_SECONDS):
+            return
+        self._adopted = content, now
+        self._selection.own(content, since)
+        # Another client copied, so nothing is restored by itself.
+        self._due = None
 
     def _restore_when_due(self) -> None:
         # Another client that copied meanwhile keeps the clipboard. With nothing saved there is
@@ -200,7 +251,7 @@ class X11Clipboard:
 
     def _serve(self) -> bool:
         """Run pending tasks, then wait for the next event; return False at the end."""
-        self._selection.handle_pending()
+        self._handle_pending()
         while not self._tasks.empty():
             task = self._tasks.get()
             if task is None:
@@ -209,15 +260,15 @@ class X11Clipboard:
                 task.result.set_result(task.run())
             except ClipboardFailed as error:
                 task.result.set_exception(error)
-            except xcffib.ProtocolException as error:
+            except xcffib.Error as error:
                 task.result.set_exception(ClipboardFailed(repr(error)))
             finally:
                 # No effect on a result that is set. After LOST there is none, and the caller would
                 # wait for ever.
                 task.result.cancel()
-            self._selection.handle_pending()
+            self._handle_pending()
         # Round trips of the tasks may already have read events, which select(2) does not see: hence
-        # the second `handle_pending` above.
+        # the second `_handle_pending` above.
         left = None if self._due is None else self._due - time.monotonic()
         if left is not None and left <= 0:
             with suppress(ClipboardFailed):

@@ -12,6 +12,9 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 BUS = Path("run/agent/bus")
 """Socket of the session's message bus in the directory of the desktop."""
 
+XRESOURCES = Path("share/xresources")
+"""File of the X resources of untrusted applications (XENVIRONMENT, X(7))."""
+
 _SYSTEM_SERVICES = Path("/usr/share/dbus-1/services")
 _ACCESSIBILITY_SERVICE = "org.a11y.Bus.service"
 
@@ -22,6 +25,7 @@ _TEXTS = {
     "deskhand-browser.desktop": "share/applications/deskhand-browser.desktop",
     "deskhand-terminal.desktop": "share/applications/deskhand-terminal.desktop",
     "preferences.json": "share/preferences.json",
+    "xresources": "share/xresources",
 }
 _SCRIPTS = {"browser.sh": "browser", "terminal.sh": "terminal"}
 _IMAGES = {"browser.png": "share/icons/browser.png", "terminal.png": "share/icons/terminal.png"}

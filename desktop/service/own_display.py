@@ -35,7 +35,7 @@ from deskhand.desktop.display.instance import (
     InstanceOptions,
 )
 from deskhand.desktop.display.proxies import InputProxy, ScreenProxy
-from deskhand.desktop.display.session_files import SessionFiles
+from deskhand.desktop.display.session_files import XRESOURCES, SessionFiles
 from deskhand.desktop.display.supervisor import DisplaySupervisor
 from deskhand.desktop.display.x_server import (
     BROWSER_AUTHORITY,
@@ -239,10 +239,14 @@ class DesktopService:
         acted: Callable[[], None],
     ) -> InstanceOptions:
         settings, common = self._context.settings, self._common
+        # GLX is for trusted clients only.
+        untrusted = self._context.account.numbered and not settings.glx
+        folder = self._context.directory.path
+        resources = {"XENVIRONMENT": str(folder / XRESOURCES)} if untrusted else {}
         return InstanceOptions(
-            folder=self._context.directory.path,
+            folder=folder,
             size=settings.size,
-            environment=common.environment,
+            environment={**common.environment, **resources},
             spawner=spawner,
             files=self._session_files(),
             browser=browser,
@@ -254,8 +258,7 @@ class DesktopService:
             display=self._context.display,
             deferred=deferred,
             cookie=self._cookie,
-            # GLX is for trusted clients only.
-            untrusted_applications=self._context.account.numbered and not settings.glx,
+            untrusted_applications=untrusted,
         )
 
     def _screen(self, display: Display, options: InstanceOptions, parts: OpenParts) -> ScreenAccess:

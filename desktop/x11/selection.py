@@ -1,4 +1,4 @@
-"""The CLIPBOARD selection: conversion, ownership and transfer, incremental ones included.
+"""Selections, such as the clipboard: conversion, ownership and transfer, incremental ones included.
 
 Copying makes this client the *selection owner*; the content stays here until another client
 requests a *conversion* to one of the targets offered. Contents larger than a chunk are sent with
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import xcffib
+import xcffib.xfixes
 import xcffib.xproto
 
 from deskhand.desktop.errors import ClipboardFailed
@@ -38,7 +39,9 @@ _REPLY_SECONDS = 3.0
 _ANY = xcffib.xproto.GetPropertyType.Any
 _CHANGE_PROPERTY = 18
 """Opcode of the core protocol."""
-_NAME = "CLIPBOARD"
+CLIPBOARD, PRIMARY = "CLIPBOARD", "PRIMARY"
+"""Names of selections (ICCCM, 2.6.1)."""
+_PROPERTY = "DESKHAND_SELECTION"
 _LATIN = "STRING"
 _TARGETS: dict[Kind, tuple[str, ...]] = {
     "text/plain": ("UTF8_STRING", "text/plain;charset=utf-8", "text/plain", _LATIN),
@@ -54,6 +57,15 @@ class Content:
     data: bytes
 
 
+@dataclass(frozen=True)
+class Taken:
+    """Another client has become the owner."""
+
+    window: int
+    since: int
+    """Time of the server."""
+
+
 @dataclass
 class _Transfer:
     """An INCR transfer in progress."""
@@ -64,42 +76,82 @@ class _Transfer:
 
 
 class Selection:
-    """The CLIPBOARD selection for one client of the display. Not thread-safe."""
+    """A selection, by default the clipboard, for one client of the display. Not thread-safe."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, name: str = CLIPBOARD) -> None:
         self._connection = connection
+        self._name = name
+        self._watched: dict[int, str] = {}
         self._core = connection.core
         self._atoms: dict[str, int] = {}
         self._transfers: dict[tuple[int, int], _Transfer] = {}
         self.owned: Content | None = None
         """Content that this client owns; None while another client owns the selection."""
+        self.taken: dict[str, Taken] = {}
+        """The last changes to other owners, by the selections of `watch_owners`."""
         screen = screen_of(connection)
-        self._window = connection.generate_id()
+        self.window = connection.generate_id()
+        """Window by which this client owns the selection."""
         self._core.CreateWindow(
-            *(0, self._window, screen.root, -1, -1, 1, 1, 0),
+            *(0, self.window, screen.root, -1, -1, 1, 1, 0),
             xcffib.xproto.WindowClass.InputOnly,
             screen.root_visual,
             xcffib.xproto.CW.EventMask,
             [xcffib.xproto.EventMask.PropertyChange],
         )
 
-    def own(self, content: Content) -> None:
+    def own(self, content: Content, since: int = 0) -> None:
         """Become the selection owner with this content.
+
+        ``since`` is a time of the server: who has become the owner later stays it; 0 for now.
 
         Raises:
             ClipboardFailed: If another program took the selection at the same moment.
         """
         self.owned = content
-        self._core.SetSelectionOwner(self._window, self._atom(_NAME), 0)
+        self._core.SetSelectionOwner(self.window, self._atom(self._name), since)
         # SetSelectionOwner reports no failure; only the owner that the server names is certain.
-        if self._owner() != self._window:
+        if self._owner() != self.window:
             self.owned = None
             raise ClipboardFailed("another program copied at the same moment")
 
+    def watch_owners(self, *names: str) -> None:
+        """Note in ``taken`` when another client owns one of these selections (XFIXES)."""
+        fixes = self._connection(xcffib.xfixes.key)
+        fixes.QueryVersion(2, 0).reply()
+        mask = xcffib.xfixes.SelectionEventMask.SetSelectionOwner
+        for name in names:
+            self._watched[self._atom(name)] = name
+            fixes.SelectSelectionInput(self.window, self._atom(name), mask)
+
+    def may_write(self, window: int) -> bool:
+        """Return True if this client may write properties of a window."""
+        nothing = (xcffib.xproto.PropMode.Append, window, self._atom(_PROPERTY), self._atom(_LATIN))
+        try:
+            self._core.ChangePropertyChecked(*nothing, 8, 0, b"").check()
+            self._core.DeletePropertyChecked(window, self._atom(_PROPERTY)).check()
+        except xcffib.Error:
+            return False
+        return True
+
+    def class_of(self, window: int) -> bytes:
+        """Return the WM_CLASS of a window or of the nearest one above it; empty if none has one."""
+        name = xcffib.xproto.Atom
+        try:
+            while window:
+                asked = self._core.GetProperty(0, window, name.WM_CLASS, name.STRING, 0, 64)
+                if found := bytes(asked.reply().value.raw):
+                    return found
+                window = self._core.QueryTree(window).reply().parent
+        except xcffib.Error:
+            # The window is gone.
+            pass
+        return b""
+
     def disown(self) -> None:
         """Give up ownership, which leaves the clipboard empty; does nothing for a non-owner."""
-        if self.owned is not None and self._owner() == self._window:
-            self._core.SetSelectionOwner(0, self._atom(_NAME), 0)
+        if self.owned is not None and self._owner() == self.window:
+            self._core.SetSelectionOwner(0, self._atom(self._name), 0)
             self._connection.flush()
         self.owned = None
 
@@ -138,14 +190,14 @@ class Selection:
         return {int.from_bytes(raw[i : i + 4], "little") for i in range(0, len(raw) - 3, 4)}
 
     def _converted(self, target: str, deadline: float) -> bytes | None:
-        property_atom = self._atom("DESKHAND_SELECTION")
+        property_atom = self._atom(_PROPERTY)
         self._core.ConvertSelection(
-            self._window, self._atom(_NAME), self._atom(target), property_atom, 0
+            self.window, self._atom(self._name), self._atom(target), property_atom, 0
         )
         answer = self._wait_for(
             lambda event: (
                 isinstance(event, _events.SelectionNotifyEvent)
-                and event.target == self._atom(target)
+                and (event.requestor, event.target) == (self.window, self._atom(target))
             ),
             deadline,
         )
@@ -164,7 +216,7 @@ class Selection:
             self._wait_for(
                 lambda event: (
                     isinstance(event, _events.PropertyNotifyEvent)
-                    and (event.window, event.atom, event.state) == (self._window, property_atom, 0)
+                    and (event.window, event.atom, event.state) == (self.window, property_atom, 0)
                 ),
                 deadline + _REPLY_SECONDS,
             )
@@ -179,7 +231,7 @@ class Selection:
         # Reading deletes the property: in an INCR transfer the owner waits for that to send the
         # next chunk.
         found = self._core.GetProperty(
-            True, self._window, property_atom, _ANY, 0, LARGEST // 4
+            True, self.window, property_atom, _ANY, 0, LARGEST // 4
         ).reply()
         return found.type, found.value.raw
 
@@ -201,7 +253,7 @@ class Selection:
             try:
                 self._connection.flush()
                 return self._connection.poll_for_event()
-            except xcffib.ProtocolException:
+            except xcffib.Error:
                 # A requestor was destroyed before it received its answer (BadWindow).
                 continue
 
@@ -210,6 +262,11 @@ class Selection:
             self._answer(event)
         elif isinstance(event, _events.SelectionClearEvent):
             self.owned = None
+        elif isinstance(event, xcffib.xfixes.SelectionNotifyEvent):
+            name = self._watched[event.selection]
+            self.taken.pop(name, None)
+            if event.owner not in (0, self.window):
+                self.taken[name] = Taken(event.owner, event.selection_timestamp)
         elif isinstance(event, _events.PropertyNotifyEvent) and event.state == 1:
             self._send_next_chunk((event.window, event.atom))
 
@@ -282,7 +339,7 @@ class Selection:
         self._core.send_request(_CHANGE_PROPERTY, request)
 
     def _owner(self) -> int:
-        owner: int = self._core.GetSelectionOwner(self._atom(_NAME)).reply().owner
+        owner: int = self._core.GetSelectionOwner(self._atom(self._name)).reply().owner
         return owner
 
     def _atom(self, name: str) -> int:
