@@ -17,7 +17,7 @@ from typing import Any
 
 from deskhand.tools.conversation.run_recording import FetchedRecording, StayingRecording
 from deskhand.tools.store.database import Store
-from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.errors import StoreError, UnknownRow
 from deskhand.tools.store.faults.policy import retry_delay
 from deskhand.tools.store.schema import LeftRecordingRow
 
@@ -85,11 +85,27 @@ class LateStoring:
         for row in await self._store.read(lambda db: rows.staying(db, self._desktop_id)):
             for take in row.staying or []:
                 if take and take not in self._refused and self._now() < row.found_at + LATE_SECONDS:
-                    waiting = not await self._attempt(row, take) or waiting
+                    waiting = not await self._is_done(row, take) or waiting
         return waiting
 
+    async def _is_done(self, row: LeftRecordingRow, take: Json) -> bool:
+        """Try one take; return whether it needs no other attempt, also if the database fails."""
+        try:
+            return await self._attempt(row, take)
+        except UnknownRow:
+            # The chat was deleted. What it left is removed when its desktop has ended.
+            self._refused.append(take)
+            return True
+        except StoreError as error:
+            log.info("a recording on desktop %s waits: %s", self._desktop_id, error)
+            return False
+
     async def _attempt(self, row: LeftRecordingRow, take: Json) -> bool:
-        """Try one take; return whether it needs no other attempt."""
+        """Try one take; return whether it needs no other attempt.
+
+        Raises:
+            StoreError: If the chat was deleted, or the database cannot be used.
+        """
         chat_id, staying = row.recording_id, StayingRecording(**take)
         began = staying.metadata["started_at"]
         # The end of a turn that is still at work would replace what is written here.

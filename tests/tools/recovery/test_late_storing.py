@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.tools.conversation.run_recording import FetchedRecording
 from deskhand.tools.recovery.late_storing import LATE_SECONDS
-from deskhand.tools.store.errors import StoreUnavailable
+from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
 from tests.tools.recovery.fakes import Bench, bench, take
 
 
@@ -108,12 +108,32 @@ def test_a_take_without_attempts_waits_for_the_end_of_its_desktop(
     async def scenario() -> None:
         async with bench(tmp_path) as b:
             await b.recovery.leave("child", "d", take(1) if staying else None)
+            # No attempt may be under way when the time passes.
+            await b.recovery.close()
             b.time += LATE_SECONDS
             await b.end_turn()
+            successor = b.successor()
+            await successor.begin_all()
             b.remains.add("d", "child")
             b.dead.set()
             assert len(await stored(b)) == 1
+            await successor.close()
             assert b.running.fetched == []
+
+    asyncio.run(scenario())
+
+
+def test_the_recording_of_a_deleted_chat_does_not_delay_others(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            await b.end_turn()
+            b.running.results = [UnknownRow("chat", "child")]
+            await b.recovery.leave("child", "d", take(1))
+            await b.recovery.leave("child", "d", take(2, 15.0))
+            await stored(b)
+            assert b.running.fetched[:2] == [1, 2]
+            assert b.running.fetched.count(1) == 1
+            assert await b.states() == ["left"]
 
     asyncio.run(scenario())
 
