@@ -60,3 +60,20 @@ def test_the_doctor_reports_that_the_browser_has_no_sandbox(
     findings = {finding["name"]: finding for finding in json.loads(ended.stdout)["findings"]}
     assert findings["browser sandbox"]["status"] == "warn"
     assert findings["browser sandbox"]["detail"] == f"off: {REFUSED}"
+
+
+@pytest.mark.soak
+@pytest.mark.slow("a whole demo")
+def test_the_demo_reports_that_the_browser_has_no_sandbox(
+    program: tuple[str, ...], tmp_path: Path
+) -> None:
+    ended = subprocess.run(
+        [*program, "demo", "--data-dir", str(tmp_path / "data")],
+        env={**os.environ, "DEMO_EXIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert f"The browser runs without its sandbox: {REFUSED}" in ended.stdout
+    assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.agents.providers.errors import LimitReached, ModelUnavailable
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (
@@ -216,6 +216,22 @@ def test_a_model_that_cannot_be_reached_fails_the_turn() -> None:
         "Off I go.",
         "no reply from the model after 25 attempts: no route",
     )
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "named"),
+    [
+        ("pictures per request", 600, "600 pictures per request"),
+        ("MB per request", 32, "32 MB per request"),
+        ("tokens in its context window", 200_000, "200,000 tokens in its context window"),
+    ],
+)
+def test_a_turn_that_reaches_a_limit_of_the_model_names_it(
+    limit: str, value: int, named: str
+) -> None:
+    end = turn(ModelOf(reply(Text("Off I go."), RUN), LimitReached(limit, value)))
+    assert (end.outcome, end.error_kind, end.report) == ("failed", "context_full", "Off I go.")
+    assert named in str(end.error)
 
 
 @pytest.mark.parametrize(
