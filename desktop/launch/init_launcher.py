@@ -1,7 +1,10 @@
 """Programs that init starts on request, with the rights of the desktop's users."""
 
+import errno
 import os
+import selectors
 import signal
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
@@ -13,6 +16,9 @@ from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, par
 from .channel import Channel, ChannelClosed, Message
 from .init_processes import InitProcesses, control
 
+LONGEST_START = 20.0
+"""Seconds; a program of the agent may stop a new process of its user before it calls execve(2)."""
+
 
 class InitLauncher:
     """Requests to init about programs. Any thread may call it; the calls block briefly.
@@ -20,8 +26,10 @@ class InitLauncher:
     Every program dies with the service, because init ends then.
     """
 
-    def __init__(self, init: Channel, asking: Lock) -> None:
+    def __init__(self, init: Channel, asking: Lock, longest_start: float = LONGEST_START) -> None:
+        """``longest_start`` is in seconds."""
         self._init = init
+        self._longest_start = longest_start
         self._asking = asking
 
     def fix_users(self, users: Mapping[UserName, ProgramUser | None]) -> None:
@@ -36,6 +44,13 @@ class InitLauncher:
 
     def start(self, program: Program, descriptors: Sequence[int] = ()) -> "InitProgram":
         """Start a program; see `ProgramLauncher`."""
+        try:
+            return self._start(program, descriptors)
+        except _Killed:
+            # It was killed before the change of directory, and has executed nothing.
+            return self._start(program, descriptors)
+
+    def _start(self, program: Program, descriptors: Sequence[int]) -> "InitProgram":
         with ExitStack() as on_failure:
             exits, exits_there = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
             on_failure.callback(os.close, exits)
@@ -43,9 +58,11 @@ class InitLauncher:
                 passed = [report_there, exits_there, *descriptors]
                 with _closed(report_there):
                     answer = self._ask({"do": "start", **_message(program)}, passed)
-                directory = _directory(program, _content(report))
+                number = int(answer["program"])
+                on_failure.callback(self.signal, number, signal.SIGKILL, last=True)
+                directory = _directory(program, _content(report, self._longest_start))
             on_failure.pop_all()
-        return InitProgram(self, int(answer["program"]), int(answer["pid"]), directory, exits)
+        return InitProgram(self, number, int(answer["pid"]), directory, exits)
 
     def signal(self, program: int, number: int, *, last: bool) -> None:
         """Have init signal the group of the program of this number, if it has not ended."""
@@ -83,6 +100,10 @@ class InitLauncher:
             # With a number, OSError chooses its subclass.
             raise OSError(number, os.strerror(number)) if number else OSError(answer["error"])
         return answer
+
+
+class _Killed(OSError):
+    """The new process ended without a report."""
 
 
 class InitProgram:
@@ -143,16 +164,25 @@ def _directory(program: Program, data: bytes) -> str:
         subject = about.get(report.step, (report.step,))
         raise OSError(report.errno, os.strerror(report.errno), *subject)
     if report.directory is None:
-        raise OSError("the process ended before it became the program")
+        raise _Killed("the process ended before it became the program")
     return program.directories[report.directory] if program.directories else os.sep
 
 
-def _content(pipe: int) -> bytes:
-    """Read until the program runs or its start has failed."""
-    data = b""
-    while more := os.read(pipe, 4096):
-        data += more
-    return data
+def _content(pipe: int, seconds: float) -> bytes:
+    """Read until the program runs or its start has failed.
+
+    Raises:
+        OSError: If neither happens in time.
+    """
+    data, deadline = b"", time.monotonic() + seconds
+    with selectors.PollSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        while selector.select(deadline - time.monotonic()):
+            more = os.read(pipe, 4096)
+            if not more:
+                return data
+            data += more
+    raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT), "start")
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import os
 import select
 import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from deskhand.desktop.isolation.user_processes import user_pids
 from deskhand.desktop.launch.channel import CHANNELS, Channel, ChannelClosed, Message, pair
@@ -22,6 +23,9 @@ from deskhand.desktop.launch.signals import SignalPipe
 
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids, with_descendants
 from .programs import Programs
+
+IDLE_MS = 10.0
+"""Time without a request after which the next program is prepared."""
 
 
 def run(
@@ -103,8 +107,10 @@ class Init:
         poll.register(self._signals, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
         while True:
-            timeout = None if self._memory is None else INTERVAL * 1000
-            ready = {descriptor for descriptor, _ in poll.poll(timeout)}
+            ready = {descriptor for descriptor, _ in poll.poll(self._timeout())}
+            if not ready and self._programs.unprepared:
+                with suppress(OSError):
+                    self._programs.prepare()
             if self._memory is not None:
                 self._memory.check()
             if self._signals.fileno() in ready:
@@ -117,6 +123,12 @@ class Init:
             if self._channel.fileno() in ready and not self._answer():
                 # The service is ending, and its exit comes as a signal.
                 poll.unregister(self._channel)
+
+    def _timeout(self) -> float | None:
+        """Return how long to wait for a request, in milliseconds."""
+        if self._programs.unprepared:
+            return IDLE_MS
+        return None if self._memory is None else INTERVAL * 1000
 
     def _reap(self) -> int | None:
         """Reap all processes that have ended; return the service's exit code if it has."""

@@ -1,7 +1,9 @@
 """The programs that init has started: their starts, ends and signals.
 
-Each has a number that is never used again, because a pid is. A number is known from the fork until
-its process is reaped, so a signal to it cannot reach another process.
+A fork takes as long as all other steps of a start together, so a *spare* process is forked before
+it is needed: it waits for the next program. Each program has a number that is never used again,
+because a pid is. A number is known from the start until the process is reaped, so a signal to it
+cannot reach another process.
 """
 
 import os
@@ -13,7 +15,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from deskhand.desktop.launch.channel import Message, adopted
+from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted, pair
+from deskhand.desktop.launch.signals import ENDING
 from deskhand.desktop.programs.program import Program, ProgramUser
 
 from .execution import Execution, close_all_except, reset_signals
@@ -22,13 +25,18 @@ from .process_control import ProcessControlServer
 NAMESPACES = ("net", "mnt")
 """Namespaces that the service may have entered after it was started."""
 
-ALL_SIGNALS = signal.valid_signals()
+CAUGHT = (*ENDING, signal.SIGCHLD)
 
 
 class _Started(NamedTuple):
     pid: int
     exits: int
     """Descriptor that gets the exit code; its end is init's end."""
+
+
+class _Spare(NamedTuple):
+    pid: int
+    channel: Channel
 
 
 class Programs:
@@ -43,6 +51,7 @@ class Programs:
         self._last: set[int] = set()
         """Numbers of the programs that were asked to end."""
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._spare: _Spare | None = None
 
     def fix_users(self, users: Mapping[str, Any], service: int) -> None:
         """Fix the ids of the users, and the namespaces in which all programs are started."""
@@ -59,22 +68,65 @@ class Programs:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
     def start(self, request: Message, descriptors: Sequence[int]) -> Message:
-        """Fork the program of a request, which then reports its own start.
+        """Start the program of a request, which then reports its own start.
 
         ``descriptors`` are a pipe for that report, one for the exit code, and those to pass on.
         """
-        program = Program.parse(request)
+        if request["user"] not in self._users:
+            raise KeyError(request["user"])
         report, exits, *passed = descriptors
-        execution = Execution(
+        spare = self._given([report, *passed], request)
+        number = next(self._numbers)
+        self._started[number] = _Started(spare.pid, os.dup(exits))
+        self._by_pid[spare.pid] = number
+        return {"pid": spare.pid, "program": number}
+
+    @property
+    def unprepared(self) -> bool:
+        """True if programs may be started and no process waits for the next one."""
+        return bool(self._users) and self._spare is None
+
+    def prepare(self) -> None:
+        """Fork the process of the next program."""
+        self._spare = self._forked()
+
+    def _given(self, descriptors: Sequence[int], request: Message) -> _Spare:
+        """Hand the request to a process that waits for one."""
+        spare, self._spare = self._spare or self._forked(), None
+        try:
+            spare.channel.send(request, descriptors)
+        except ChannelClosed:
+            # It was killed while it waited, for example when memory was short.
+            spare.channel.close()
+            spare = self._forked()
+            spare.channel.send(request, descriptors)
+        spare.channel.close()
+        return spare
+
+    def _forked(self) -> _Spare:
+        own, there = pair()
+        try:
+            return _Spare(fork(lambda: self._await_program(there)), own)
+        except OSError:
+            own.close()
+            raise
+        finally:
+            there.close()
+
+    def _await_program(self, channel: Channel) -> None:
+        # The channels and pipes of init must not stay open here.
+        close_all_except({0, 1, 2, channel.fileno(), *self._namespaces})
+        try:
+            request, descriptors = channel.receive()
+        except ChannelClosed:
+            return
+        program = Program.parse(request)
+        report, *passed = descriptors
+        Execution(
             *(program, self._users[program.user], passed, report),
             namespaces=self._namespaces,
             open_files=self._open_files,
-        )
-        pid = fork(execution.run)
-        number = next(self._numbers)
-        self._started[number] = _Started(pid, os.dup(exits))
-        self._by_pid[pid] = number
-        return {"pid": pid, "program": number}
+        ).run()
 
     def control(self, _: Message, descriptors: Sequence[int]) -> Message:
         """Fork a process that controls those of the users, by requests on the one descriptor."""
@@ -97,7 +149,11 @@ class Programs:
         if request["last"]:
             self._last.add(number)
         with suppress(OSError):
-            os.killpg(started.pid, int(request["number"]))
+            try:
+                os.killpg(started.pid, int(request["number"]))
+            except ProcessLookupError:
+                # It has not called setsid(2) yet.
+                os.kill(started.pid, int(request["number"]))
 
     def ending(self, pid: int) -> None:
         """Kill what is left of the group of a zombie that was asked to end."""
@@ -121,10 +177,10 @@ class Programs:
 def fork(run: Callable[[], None]) -> int:
     """Return the pid of a new process that calls ``run`` without init's signal handlers.
 
-    Its signals are at their defaults and blocked.
+    Its signals are at their defaults, and those that init catches are blocked.
     """
     # Until its own handlers are gone, a signal to the new process would count as one to init.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ALL_SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, CAUGHT)
     try:
         pid = os.fork()
         if pid == 0:
@@ -134,7 +190,7 @@ def fork(run: Callable[[], None]) -> int:
             finally:
                 os._exit(0)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, CAUGHT)
     return pid
 
 

@@ -305,18 +305,45 @@ def test_single_processes_are_stopped_and_continued(host: InitHost, launcher: In
     assert code(running) == -signal.SIGKILL
 
 
-def test_a_lost_control_process_is_replaced(host: InitHost, launcher: InitLauncher) -> None:
-    def children() -> set[int]:
-        text = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children").read_text()
-        return {int(word) for word in text.split()}
+def children(host: InitHost) -> set[int]:
+    text = Path(f"/proc/{host.process.pid}/task/{host.process.pid}/children").read_text()
+    return {int(word) for word in text.split()}
 
-    before, processes = children(), launcher.processes()
+
+def spare(host: InitHost) -> int:
+    """Return the process that waits for the next program; the other child is the service."""
+    until(lambda: len(children(host)) == 2, "the spare process")
+    return max(children(host), key=lambda pid: "cat" not in Path(f"/proc/{pid}/comm").read_text())
+
+
+def test_a_lost_control_process_is_replaced(host: InitHost, launcher: InitLauncher) -> None:
+    waiting, processes = spare(host), launcher.processes()
     processes.table()
-    (control,) = children() - before
+    (control,) = (pid for pid in children(host) if is_control(pid, waiting))
     os.kill(control, signal.SIGKILL)
-    until(lambda: control not in children(), "the end of the control process")
+    until(lambda: control not in children(host), "the end of the control process")
     assert processes.table()
     processes.close()
+
+
+def is_control(pid: int, waiting: int) -> bool:
+    return pid != waiting and "cat" not in Path(f"/proc/{pid}/comm").read_text()
+
+
+def test_a_lost_spare_process_is_replaced(host: InitHost, launcher: InitLauncher) -> None:
+    assert code(launcher.start(shell("exit 1", descriptors=()))) == 1
+    os.kill(spare(host), signal.SIGKILL)
+    assert code(launcher.start(shell("exit 2", descriptors=()))) == 2
+    assert code(launcher.start(shell("exit 3", descriptors=()))) == 3
+
+
+def test_a_program_that_does_not_start_in_time_is_killed(host: InitHost) -> None:
+    impatient = InitLauncher(host.channel, Lock(), longest_start=0.1)
+    stopped = spare(host)
+    os.kill(stopped, signal.SIGSTOP)
+    with pytest.raises(TimeoutError):
+        impatient.start(shell("exit 1", descriptors=()))
+    until(lambda: stopped not in children(host), "the end of the process")
 
 
 def test_the_end_of_init_is_the_end_of_its_programs() -> None:
