@@ -1,10 +1,12 @@
 """Measure clips and pictures of run videos: in a worker of the decoder, and in this process.
 
 Both ways take turns, so that a busy machine slows both. The first request, which loads the video
-library, is not counted. Usage: python -m bench.decoder [--times 40]
+library, is not counted. CPU is the mean of all processes, also for the preparation of the next
+worker, which happens in the pause. Usage: python -m bench.decoder [--times 40] [--pause 0.1]
 """
 
 import argparse
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -35,11 +37,24 @@ def video(path: Path) -> None:
             container.mux_one(packet)
 
 
+def spent() -> float:
+    """Return the seconds of CPU of this process and of the decoder with its ended workers."""
+    found = time.process_time()
+    for listed in Path("/proc/self/task").glob("*/children"):
+        for child in listed.read_text().split():
+            fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+            # utime, stime, cutime and cstime (proc_pid_stat(5)).
+            found += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    return found
+
+
 def main() -> None:
-    """Print the medians in milliseconds."""
+    """Print the times in milliseconds."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--times", type=int, default=40)
-    times = parser.parse_args().times
+    parser.add_argument("--pause", type=float, default=0.1)
+    arguments = parser.parse_args()
+    times: int = arguments.times
     with tempfile.TemporaryDirectory() as folder, Decoder() as decoder:
         source, target = Path(folder, "video.mp4"), Path(folder, "clip.mp4")
         video(source)
@@ -50,14 +65,19 @@ def main() -> None:
             "clip, worker": lambda: decoder.cut([(source, 0.5, 2.5)], target),
         }
         took: dict[str, list[float]] = {name: [] for name in ways}
+        used: dict[str, float] = dict.fromkeys(ways, 0.0)
         for number in range(times + 1):
             for name, work in ways.items():
-                began = time.perf_counter()
+                before, began = spent(), time.perf_counter()
                 work()
+                ended = time.perf_counter()
+                time.sleep(arguments.pause)
                 if number:
-                    took[name].append(1000 * (time.perf_counter() - began))
+                    took[name].append(1000 * (ended - began))
+                    used[name] += 1000 * (spent() - before)
         for name, values in took.items():
-            print(f"{name:16} median {median(values):6.1f} ms, least {min(values):6.1f} ms")
+            wall = f"median {median(values):6.1f} ms, least {min(values):6.1f} ms"
+            print(f"{name:16} {wall}; CPU {used[name] / times:6.1f} ms")
 
 
 if __name__ == "__main__":

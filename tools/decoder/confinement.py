@@ -12,16 +12,18 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from .messages import WorkerLimits
+from .messages import MIB, WorkerLimits
 
 NEWNS, NEWUTS, NEWIPC = 0x00020000, 0x04000000, 0x08000000
 NEWUSER, NEWPID, NEWNET = 0x10000000, 0x20000000, 0x40000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 2, 4, 8, 4096
 MS_REC, MS_PRIVATE = 16384, 1 << 18
 MNT_DETACH = 2
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 38, 24
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 1, 4, 38, 24
 CAPABILITY_VERSION = 0x20080522
 LAST_CAPABILITY = 63
+SYS_OPEN_TREE, AT_FDCWD, OPEN_TREE_CLONE = 428, -100, 1
+"""Of open_tree(2), which has no wrapper in the C library of Debian 12."""
 SYS_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 
 WORKER_UID = 64_990
@@ -32,6 +34,12 @@ MOST_DESCRIPTORS = 32
 PLACE = "/proc"
 """Folder on which the worker mounts its root; every system has it."""
 FOLDER = "work"
+
+ROOM = 30 * MIB
+"""Bytes that decoding a picture of a 1920x1080 video takes."""
+MADV_HUGEPAGE, HUGE_PAGE = 14, 2 * MIB
+HEAP = ((-1, 1 << 30), (-3, 32 * MIB), (-8, 1))
+"""M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of mallopt(3)."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -61,9 +69,14 @@ def end_with_parent() -> None:
 
 def map_own_user(uid: int, gid: int) -> None:
     """Keep the user's numbers in a user namespace that was just entered."""
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    # In a process that has given up root, these files belong to root meanwhile (proc(5)).
+    _call("prctl", PR_SET_DUMPABLE, 1, 0, 0, 0)
+    try:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    finally:
+        _call("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def empty_root(folder: str) -> None:
@@ -88,17 +101,55 @@ def empty_root(folder: str) -> None:
     os.chdir(f"/{FOLDER}")
 
 
-def limit(limits: WorkerLimits) -> None:
-    """Set the limits of the calling process."""
+def opened_alone(folder: str, *, clone: bool) -> int:
+    """Return a descriptor of a folder from which nothing above it can be reached.
+
+    Without ``clone`` that is not so; a worker without namespaces sees all of the machine anyway.
+
+    Raises:
+        OSError: If the kernel refuses.
+    """
+    if not clone:
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    flags = ctypes.c_long(OPEN_TREE_CLONE | os.O_CLOEXEC)
+    path = ctypes.c_char_p(os.fsencode(folder))
+    return _call("syscall", ctypes.c_long(SYS_OPEN_TREE), ctypes.c_long(AT_FDCWD), path, flags)
+
+
+def make_room() -> None:
+    """Let the heap keep what is freed, with room for the frames of a video."""
+    for option, value in HEAP:
+        _libc.mallopt(option, value)
+    _libc.malloc.restype = ctypes.c_void_p
+    room = ctypes.c_void_p(_libc.malloc(ROOM))
+    if room.value:
+        begin = -(-room.value // HUGE_PAGE) * HUGE_PAGE
+        # Where the kernel refuses, ordinary pages are mapped one by one.
+        _libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(ROOM), MADV_HUGEPAGE)
+        # Writing is what maps the pages.
+        ctypes.memset(room, 1, ROOM)
+    _libc.free(room)
+
+
+def used_memory() -> int:
+    """Return the bytes of address space that this process has."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     # If memory runs out, the kernel ends this process first.
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
+    return pages * resource.getpagesize()
+
+
+def limit(limits: WorkerLimits, used: int, *, processes: bool) -> None:
+    """Set the limits of the calling process, which has ``used`` bytes of memory already.
+
+    Without ``processes`` its user has other processes, which would count too.
+    """
     for kind, value in (
-        (resource.RLIMIT_AS, pages * resource.getpagesize() + limits.memory),
+        (resource.RLIMIT_AS, used + limits.memory),
         (resource.RLIMIT_CPU, limits.cpu_seconds),
         (resource.RLIMIT_FSIZE, limits.file),
-        (resource.RLIMIT_NPROC, MOST_PROCESSES),
+        *(((resource.RLIMIT_NPROC, MOST_PROCESSES),) if processes else ()),
         (resource.RLIMIT_NOFILE, MOST_DESCRIPTORS),
         (resource.RLIMIT_CORE, 0),
     ):

@@ -75,6 +75,11 @@ class Decoder:
         if self.refusal:
             log.warning("the decoder has no namespaces: %s", self.refusal)
 
+    @property
+    def process(self) -> int:
+        """Pid of the decoder process."""
+        return self._process
+
     def close(self) -> None:
         """End the decoder process and its workers; idempotent."""
         if self._channel is not None:

@@ -1,8 +1,9 @@
 """The decoder process: forks a worker for each request and kills those that take too long.
 
 The control plane forks this process before it has threads and before it serves. It decodes nothing
-itself, and forks without exec, so that a worker has the libraries at once. It ends when the
-control plane closes its end of the channel, and with the control plane. It has one thread.
+itself, and forks without exec, so that a worker has the libraries at once. After a request it
+forks a spare worker for the next one. It ends when the control plane closes its end of the channel,
+and with the control plane. It has one thread.
 """
 
 import gc
@@ -11,7 +12,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -19,13 +19,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from . import confinement
-from .messages import DecodeReply, DecodeRequest, read_request, reply_bytes
+from .messages import DecodeRequest, read_request, request_bytes
+from .worker import LONGEST_REQUEST, MOST_FILES, Perform, wait_and_work, work
 
-Perform = Callable[[DecodeRequest, Sequence[int]], DecodeReply]
-
-LONGEST_REQUEST = 64 * 1024
-MOST_FILES = 28
-"""Descriptors of one request: the socket for the reply and files."""
+SPARE_SECONDS = 60.0
+"""Time without a request after which the spare worker ends, and returns its memory."""
 CHANNEL = 3
 WORK = "deskhand.tools.decoder.work"
 READY = b"ready"
@@ -69,12 +67,21 @@ class _Worker:
     """Held until the worker is dead: the control plane must not trust files of a live one."""
 
 
+@dataclass(frozen=True)
+class _Spare:
+    pid: int
+    pidfd: int
+    channel: socket.socket
+    deadline: float
+
+
 class _Process:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._perform: Perform | None = None
         self._workers: dict[int, _Worker] = {}
         """The workers by their pidfds."""
+        self._spare: _Spare | None = None
         self._namespaces = ""
         self._own_processes = -1
 
@@ -100,31 +107,37 @@ class _Process:
         root = os.geteuid() == 0
         uid, gid = os.geteuid(), os.getegid()
         shared = confinement.NEWNET | confinement.NEWIPC | confinement.NEWUTS
+        own = confinement.NEWUSER | confinement.NEWPID | confinement.NEWNS | shared
         try:
             if not root:
-                confinement.unshare(confinement.NEWUSER | confinement.NEWPID | shared)
-                confinement.map_own_user(uid, gid)
+                # A process that has entered some of the namespaces could not fork any more.
+                self._try(lambda: _enter_own(own, uid, gid))
+                _enter_own(own, uid, gid)
                 self._fork_again()
             else:
                 confinement.unshare(shared)
             self._own_processes = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-            self._try_worker()
+            self._try(lambda: confinement.empty_root(""), self._fork)
         except OSError as error:
             self._own_processes = -1
             self._namespaces = str(error)
 
-    def _try_worker(self) -> None:
-        """Raise ``OSError`` if a worker cannot get its empty root."""
-        child = self._fork()
+    def _try(self, step: Callable[[], None], fork: Callable[[], int] = os.fork) -> None:
+        """Raise ``OSError`` if a child cannot do a step."""
+        read, written = os.pipe()
+        child = fork()
         if not child:
-            status = 1
             try:
-                confinement.empty_root("")
-                status = 0
+                step()
+            except OSError as error:
+                os.write(written, str(error).encode())
             finally:
-                os._exit(status)
-        if os.waitpid(child, 0)[1]:
-            raise OSError("mounts are refused")
+                os._exit(0)
+        os.close(written)
+        with os.fdopen(read) as result:
+            refused = result.read()
+        if os.waitpid(child, 0)[1] or refused:
+            raise OSError(refused or "a process without rights cannot be prepared")
 
     def _fork_again(self) -> None:
         """Continue in a child: a namespace of processes contains only those that are forked."""
@@ -155,13 +168,53 @@ class _Process:
             self._perform = importlib.import_module(WORK).perform
             gc.collect()
             gc.freeze()
-        worker = self._fork()
-        if not worker:
-            _work(self._perform, request, descriptors, confined=self._own_processes >= 0)
-        pidfd = os.pidfd_open(worker)
+        taken = self._taken(request, descriptors)
+        if taken is None:
+            worker = self._fork()
+            if not worker:
+                work(self._perform, request, descriptors, confined=self._is_confined)
+            pidfd = os.pidfd_open(worker)
+            poll.register(pidfd, select.POLLIN)
+        else:
+            worker, pidfd = taken.pid, taken.pidfd
         deadline = time.monotonic() + request.limits.seconds
         self._workers[pidfd] = _Worker(worker, deadline, descriptors[0])
+        if self._spare is None:
+            self._prepare_spare(self._perform, poll)
+
+    def _taken(self, request: DecodeRequest, descriptors: Sequence[int]) -> _Spare | None:
+        """Give the request to the spare worker and return it; None if it cannot have it."""
+        spare, folder = self._spare, -1
+        if spare is None:
+            return None
+        try:
+            if request.folder:
+                folder = confinement.opened_alone(request.folder, clone=self._is_confined)
+            passed = [*descriptors, folder] if folder >= 0 else descriptors
+            socket.send_fds(spare.channel, [request_bytes(request)], passed)
+        except OSError:
+            # It has ended, or the kernel refuses to show it the folder.
+            return None
+        finally:
+            if folder >= 0:
+                os.close(folder)
+        spare.channel.close()
+        self._spare = None
+        return spare
+
+    def _prepare_spare(self, perform: Perform, poll: "select.poll") -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            worker = self._fork()
+            if not worker:
+                wait_and_work(perform, theirs.fileno(), confined=self._is_confined)
+        pidfd = os.pidfd_open(worker)
         poll.register(pidfd, select.POLLIN)
+        self._spare = _Spare(worker, pidfd, ours, time.monotonic() + SPARE_SECONDS)
+
+    @property
+    def _is_confined(self) -> bool:
+        return self._own_processes >= 0
 
     def _fork(self) -> int:
         if self._own_processes < 0:
@@ -175,12 +228,20 @@ class _Process:
         return child
 
     def _reap(self, pidfd: int) -> None:
-        worker = self._workers.pop(pidfd)
-        os.waitpid(worker.pid, 0)
-        os.close(worker.reply)
+        if self._spare is not None and pidfd == self._spare.pidfd:
+            os.waitpid(self._spare.pid, 0)
+            self._spare.channel.close()
+            self._spare = None
+        else:
+            worker = self._workers.pop(pidfd)
+            os.waitpid(worker.pid, 0)
+            os.close(worker.reply)
         os.close(pidfd)
 
     def _kill(self, now: float) -> None:
+        if self._spare is not None and self._spare.deadline <= now:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._spare.pidfd, signal.SIGKILL)
         for pidfd, worker in self._workers.items():
             if worker.deadline <= now:
                 with suppress(ProcessLookupError):
@@ -188,51 +249,15 @@ class _Process:
 
     def _milliseconds(self) -> int | None:
         """Return the time to the next deadline; None without a worker."""
-        if not self._workers:
+        deadlines = [worker.deadline for worker in self._workers.values()]
+        if self._spare is not None:
+            deadlines.append(self._spare.deadline)
+        if not deadlines:
             return None
-        first = min(worker.deadline for worker in self._workers.values())
+        first = min(deadlines)
         return max(1, round((first - time.monotonic()) * 1000))
 
 
-def _work(
-    perform: Perform, request: DecodeRequest, descriptors: Sequence[int], *, confined: bool
-) -> NoReturn:
-    """Be a worker: take the rights away, do the work, send the reply."""
-    status = 1
-    try:
-        confinement.end_with_parent()
-        reply, files = _arrange(descriptors)
-        is_root = os.geteuid() == 0
-        confinement.limit(request.limits)
-        if confined:
-            confinement.empty_root(request.folder)
-        elif request.folder:
-            os.chdir(request.folder)
-        confinement.drop_rights(confinement.WORKER_UID if is_root else None)
-        # A worker that was taken over must not write into the control plane's log.
-        os.dup2(0, 2)
-        _send(reply, reply_bytes(perform(request, files)))
-        status = 0
-    except BaseException as error:  # noqa: BLE001 - the process ends here in any case
-        with suppress(OSError):
-            sys.stderr.write(f"deskhand: a decoder worker failed: {error!r}\n")
-    finally:
-        os._exit(status)
-
-
-def _arrange(descriptors: Sequence[int]) -> tuple[int, list[int]]:
-    """Keep only the standard descriptors, the socket for the reply and the files."""
-    kept = list(descriptors)
-    end = os.sysconf("SC_OPEN_MAX")
-    begin = 3
-    for descriptor in sorted(kept):
-        os.closerange(begin, descriptor)
-        begin = descriptor + 1
-    os.closerange(begin, end)
-    return kept[0], kept[1:]
-
-
-def _send(reply: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(reply, rest) :]
+def _enter_own(namespaces: int, uid: int, gid: int) -> None:
+    confinement.unshare(namespaces)
+    confinement.map_own_user(uid, gid)

@@ -1,5 +1,6 @@
 import io
 import os
+import signal
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,10 @@ from PIL import Image
 from deskhand.recording.errors import RecordingError
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.metadata import Part, opened_line
+from deskhand.tools.decoder.confinement import opened_alone
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.decoder.errors import DecoderEnded, NotDecodable
+from tests.system.services import until
 
 RECORDING = "11111111-2222-3333-4444-555555555555"
 
@@ -128,3 +131,39 @@ def test_a_closed_decoder_refuses(video: Path) -> None:
     closed.close()
     with pytest.raises(DecoderEnded):
         closed.still(video, 0.0)
+
+
+def workers(decoder: Decoder) -> list[int]:
+    """Return the processes of the decoder's workers."""
+    pid = decoder.process
+    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(one) for one in listed]
+
+
+def test_a_spare_worker_waits_for_the_next_request(decoder: Decoder) -> None:
+    picture = png(3, 2)
+    decoder.pixels(picture)
+    (first,) = until(lambda: len(workers(decoder)) == 1 and workers(decoder), "a spare worker")
+    decoder.pixels(picture)
+    (second,) = until(
+        lambda: len(workers(decoder)) == 1 and first not in workers(decoder) and workers(decoder),
+        "another spare worker",
+    )
+    # Without a spare worker a request gets one of its own.
+    os.kill(second, signal.SIGKILL)
+    until(lambda: not workers(decoder), "its end")
+    assert decoder.pixels(picture) == (3, 2, bytes([1, 2, 3] * 6))
+
+
+@pytest.mark.root
+def test_nothing_above_a_folder_can_be_reached_from_it(tmp_path: Path) -> None:
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    (tmp_path / "secret").touch()
+    folder = opened_alone(str(tmp_path / "folder"), clone=True)
+    try:
+        for above in ("..", "../..", "below/../.."):
+            found = os.open(above, os.O_RDONLY, dir_fd=folder)
+            assert os.listdir(found) == ["below"]  # noqa: PTH208 - a descriptor
+            os.close(found)
+    finally:
+        os.close(folder)
