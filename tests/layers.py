@@ -43,6 +43,7 @@ desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
 desktop/launch/inside: desktop/freeze desktop/isolation desktop/launch desktop/programs
+desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/network
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
@@ -81,10 +82,11 @@ tools/control_plane: desktop desktop/network tools/conversation tools/kit/suppor
   vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
-tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/network
-  tools/kit/support tools/recovery tools/store
+tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
+  desktop/network tools/kit/support tools/launcher tools/recovery tools/store
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
+tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
@@ -164,6 +166,7 @@ PURE = {
 VALUES = {
     "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
+    "desktop.launch_port.launch_port",
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

@@ -18,7 +18,6 @@ from tests.system.test_lost_desktop import Agent, check_stored
 pytestmark = [
     pytest.mark.attack,
     pytest.mark.root,
-    pytest.mark.xfail(strict=True, reason="the control plane serves as root"),
 ]
 
 

@@ -26,11 +26,13 @@ from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.recording.disk.meter import space_of
 from deskhand.recording.free_space import GIB, MIB, DiskSpace
 from deskhand.tools.control_plane.permissions import open_to_others
+from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
 from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
 
 from .finding import Finding
+from .rights import user_to_become
 from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 from .updates import browser_age, unpatched_packages
@@ -85,7 +87,9 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _egress(settings)
     yield _data(settings)
     yield from _access(settings)
-    yield secrets_finding(keys_of(settings.data_dir, os.environ))
+    keys = keys_of(settings.data_dir, os.environ)
+    yield from rights_finding(user_to_become(settings, keys))
+    yield secrets_finding(keys)
     yield _port(settings)
     yield _key()
 
@@ -224,6 +228,14 @@ def room_finding(folder: Path, space: DiskSpace) -> Finding:
         remedy = f"below {needed} no recording starts, and uploads and writes are refused"
         return Finding("data directory", "warn", detail, remedy)
     return Finding("data directory", "ok", detail)
+
+
+def rights_finding(user: ProcessUser | StaysRoot | None) -> Iterator[Finding]:
+    """Yield the finding about the user that the control plane of root becomes."""
+    if isinstance(user, StaysRoot):
+        yield Finding("control plane user", "warn", f"root, because {user.because}", user.remedy)
+    elif user is not None:
+        yield Finding("control plane user", "ok", user.name)
 
 
 def secrets_finding(keys: StoreKeys) -> Finding:

@@ -5,7 +5,7 @@ import contextlib
 import json
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -14,8 +14,11 @@ from typing import Any
 
 from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.control_plane.permissions import close_to_others
+from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, become_user
+from deskhand.tools.control_plane.service.launching import launching
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.secrets.keys import keys_of
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import (
@@ -26,6 +29,7 @@ from deskhand.vncbridge.server.server import (
     raise_descriptor_limit,
 )
 
+from .rights import user_to_become
 from .terminal import START_ERRORS, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
@@ -89,12 +93,22 @@ async def running(
     """
     check_data_dir(settings.data_dir)
     raise_descriptor_limit()
-    for found in close_to_others(settings.data_dir):
-        print_error(str(found))
-    # The lock precedes the port: a second control plane on the same data must fail, not take the
-    # next free port.
-    with held(settings.data_dir), _bound(settings, any_port) as (bound, address):
-        async with control_plane(settings, address, token_file) as opened:
+    keys = keys_of(settings.data_dir, os.environ)
+    chosen = user_to_become(settings, keys, token_file)
+    user = chosen if isinstance(chosen, ProcessUser) else None
+    with ExitStack() as stack:
+        # Another user may have left links in a directory of its own.
+        with acting_as(user):
+            for found in close_to_others(settings.data_dir):
+                print_error(str(found))
+            # The lock precedes the port: a second control plane on the same data must fail, not
+            # take the next free port.
+            stack.enter_context(held(settings.data_dir))
+        bound, address = stack.enter_context(_bound(settings, any_port))
+        launched = stack.enter_context(launching(settings, os.environ, user))
+        if user is not None:
+            become_user(user)
+        async with control_plane(settings, address, launched, keys, token_file) as opened:
             ready = asyncio.Event()
             server = Serving(opened.app, ready.set, opened.closing.set)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")

@@ -72,6 +72,8 @@ class Settings:
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
     """``HOST:PORT`` of this machine that desktops may reach in every mode."""
+    run_as: str = "deskhand"
+    """User that the control plane of root becomes before it serves; empty: it stays root."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
     supervisor_seconds: int = 15

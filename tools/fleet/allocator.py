@@ -11,7 +11,6 @@ from deskhand.tools.conversation.errors import NoDesktop
 from .chat_desktop import DesktopMachine
 from .errors import DesktopNotStarted, UnknownDesktop
 from .fleet import Fleet
-from .workdirs import Workdirs
 
 ENDING_SECONDS = 15.0
 """Time that the keeper of a killed service has to end what it started."""
@@ -20,9 +19,8 @@ ENDING_SECONDS = 15.0
 class DesktopAllocator:
     """Starts, finds and ends the desktops of chats."""
 
-    def __init__(self, fleet: Fleet, workdirs: Workdirs) -> None:
+    def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        self._workdirs = workdirs
 
     async def acquire(
         self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
@@ -37,10 +35,8 @@ class DesktopAllocator:
             NoDesktop: If the start failed; the text is the reason.
         """
         try:
-            # No thread: of two calls at once, each must see the group of the other's directory.
-            workdir = self._workdirs.of(root_id)
             started = await self._fleet.start(
-                name, chat_id, egress, display=display, options=workdir.options()
+                name, chat_id, egress, display=display, workdir=root_id
             )
         except (DesktopNotStarted, OSError) as error:
             raise NoDesktop(str(error)) from error
@@ -81,7 +77,7 @@ class DesktopAllocator:
 
     async def forget(self, root_id: str) -> None:
         """Remove the working directory of a root chat whose desktops have ended."""
-        await asyncio.to_thread(self._workdirs.remove, root_id)
+        await self._fleet.forget_workdir(root_id)
 
     async def in_use(self, desktop_id: str) -> bool:
         """Return whether a person views a desktop or is in control of it."""

@@ -2,7 +2,9 @@
 
 FleetError
 ├── UnknownDesktop      no desktop has this id
-└── DesktopNotStarted   the service exited or timed out before it was ready
+├── DesktopNotStarted   the service exited or timed out before it was ready
+├── LauncherRefused     the launcher does not carry out a request
+└── LauncherEnded       the launcher has ended (also an ``OSError``)
 """
 
 
@@ -30,3 +32,14 @@ class DesktopNotStarted(FleetError):
 
     def __str__(self) -> str:
         return f"the desktop could not be started: {self.reason}"
+
+
+class LauncherRefused(FleetError):
+    """The launcher does not carry out a request, such as one about a desktop that still runs."""
+
+
+class LauncherEnded(FleetError, OSError):
+    """The launcher has ended: no desktop can be started or ended until the next start."""
+
+    def __str__(self) -> str:
+        return "the launcher has ended; restart the control plane"

@@ -2,86 +2,72 @@
 
 A desktop is a keeper process with a desktop service below it, in a session of its own. The fleet
 starts it, waits for its ready message on standard output, and records it on disk (`registry`) with
-pid, start time and boot id, which together identify a process. There are two kinds:
+pid, start time and boot id, which together identify a process. All that touches a desktop from
+outside goes through the launcher (`launcher_client`); ends are awaited through pidfds
+(pidfd_open(2)). A desktop that an earlier control plane started is found in the registry.
 
-- A *child* was started by this process. Its end is awaited with ``wait``.
-- An *adopted* desktop was started by an earlier control plane and found in the registry. Its end is
-  awaited through a pidfd (pidfd_open(2)).
-
-A service ends by itself after ``LINGER_SECONDS`` without a request, so that desktops end after a
+A service ends by itself after 15 minutes without a request, so that desktops end after a
 crash of the control plane. While the control plane runs, its heartbeat keeps idle services alive.
 """
 
 import asyncio
 import contextlib
-import os
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
+from deskhand.desktop.launch_port.launch_port import LaunchSpec
 from deskhand.desktop.network.egress import Egress
 
 from .desktop_info import DesktopInfo, info_of
-from .errors import DesktopNotStarted, UnknownDesktop
+from .errors import DesktopNotStarted, LauncherEnded, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
-from .registry import (
-    DesktopRegistry,
-    RegisteredDesktop,
-    boot_id,
-    end_process,
-    exit_of,
-    is_alive,
-    start_time,
-)
+from .launcher_client import LauncherClient
+from .registry import DesktopRegistry, RegisteredDesktop, exit_of, is_alive
 from .remains import FleetRemains
-from .service_process import START_SECONDS, start_service
-from .sockets import SOCKETS, SocketFolder
-
-LINGER_SECONDS = 15 * 60
-"""Seconds without a request after which a service ends by itself."""
+from .service_process import START_SECONDS, StartedService, start_service
+from .sockets import SocketFolder
 
 HEARTBEAT_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
-"""Timeout for the end of an adopted keeper, which kills its service earlier than this."""
+"""Timeout for the end of a keeper, which kills its service earlier than this."""
 
 
 class Fleet:
     """The desktops of one control plane.
 
-    ``live_url`` returns the address of a desktop's live view for its id; ``options`` are added to
-    the command line of each service. ``hidden`` are directories that no desktop may see.
-    ``egress`` is that of desktops for which none is given.
+    ``root`` is the folder of their directories, ``sockets`` that of their sockets. ``live_url``
+    returns the address of a desktop's live view for its id. ``egress`` is that of desktops for
+    which none is given.
     """
 
     def __init__(
         self,
         entries: DesktopRegistry,
+        launcher: LauncherClient,
         root: Path,
+        sockets: SocketFolder,
         logs: Path,
         live_url: Callable[[str], str],
-        options: Sequence[str] = (),
-        hidden: Sequence[Path] = (),
         egress: Egress | None = None,
     ) -> None:
         self._entries = entries
+        self._launcher = launcher
         self._root = root
         self._logs = logs
-        self._sockets = SocketFolder(root / SOCKETS)
+        self._sockets = sockets
         self._live_url = live_url
-        self._options = tuple(options)
-        self._hidden = os.pathsep.join(map(str, hidden))
         self._egress = egress or Egress()
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
-        self._children: dict[str, asyncio.subprocess.Process] = {}
-        self._remains = FleetRemains(entries, root)
+        self._outputs: dict[str, asyncio.ReadTransport] = {}
+        self._remains = FleetRemains(entries, sockets, launcher)
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._first_uses = FirstUses(
             self.client, lambda one: self.known(one) and not self.has_display(one)
@@ -113,7 +99,11 @@ class Fleet:
                 self._known[entry.id] = entry
                 self._watch(entry)
             else:
-                await self._forget(entry)
+                await self._forget(entry.id)
+        for desktop_id, one in (await asyncio.to_thread(self._launcher.list)).items():
+            # The control plane was killed while it started this desktop.
+            if one.state == "dead" and self._entries.get(desktop_id) is None:
+                await self._forget(desktop_id)
         self._heart = asyncio.create_task(self._beat(), name="fleet heartbeat")
         return tuple(self._known)
 
@@ -124,30 +114,22 @@ class Fleet:
         egress: Egress | None = None,
         *,
         display: bool = True,
-        options: Sequence[str] = (),
+        workdir: str = "",
     ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
 
         Without ``display`` its X server and session start with ``show``, see ``first_uses``.
-        ``options`` are added to the command line of the service.
+        ``workdir`` is the name of the working directory that it shares with others.
 
         Raises:
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
-        # The service reads its token from a file: arguments are visible to every user (ps(1)).
         desktop_id = secrets.token_hex(4)
-        folder = self._root / desktop_id
         token = secrets.token_urlsafe(32)
         token_file = self._entries.write_token(desktop_id, token)
         try:
-            # The desktop's user must not reach the name of the socket: it could rename it, bind its
-            # own, and receive the token.
-            with self._sockets.bound(desktop_id) as listening:
-                more = (*options, *(egress or self._egress).options)
-                more = more if display else (*more, "--display", "on-request")
-                child, ready = await self._launch(
-                    desktop_id, folder, token_file, listening.fileno(), more
-                )
+            spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir)
+            started = await self._launch(spec, token)
         except BaseException as error:
             # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
@@ -155,16 +137,17 @@ class Fleet:
             if isinstance(error, OSError):
                 raise DesktopNotStarted(str(error)) from error
             raise
+        ready = started.ready
         entry = RegisteredDesktop(
             id=desktop_id,
             name=name or f"desktop {desktop_id}",
             chat_id=chat_id,
-            pid=child.pid,
-            start_time=start_time(child.pid) or 0,
+            pid=started.pid,
+            start_time=start_time(started.pid) or 0,
             boot_id=boot_id(),
             address=ready["url"],
             token_file=str(token_file),
-            folder=str(folder),
+            folder=str(self._root / desktop_id),
             created_at=time.time(),
             display=ready.get("display", ""),
             level=ready.get("level", ""),
@@ -177,26 +160,39 @@ class Fleet:
         )
         self._entries.save(entry)
         self._known[desktop_id] = entry
-        self._children[desktop_id] = child
+        self._outputs[desktop_id] = started.output
         self._watch(entry)
         return self._info(entry)
 
-    async def _launch(
-        self,
-        desktop_id: str,
-        folder: Path,
-        token_file: Path,
-        listening: int,
-        options: Sequence[str],
-    ) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
-        log = self._logs / f"desktop-{desktop_id}.log"
-        command = service_command(
-            *("--folder", str(folder), "--listen", f"fd:{listening}"),
-            *("--token-file", str(token_file), "--linger", str(LINGER_SECONDS), "--json"),
-            *self._options,
-            *options,
-        )
-        return await start_service(command, log, listening, self._hidden)
+    async def _launch(self, spec: LaunchSpec, token: str) -> StartedService:
+        log = self._logs / f"desktop-{spec.desktop_id}.log"
+        # The desktop's user must not reach the name of the socket: it could rename it, bind its
+        # own, and receive the token.
+        with self._sockets.bound(spec.desktop_id) as listening:
+            try:
+                return await start_service(self._launcher, spec, log, listening.fileno(), token)
+            except BaseException:
+                await self._abandon(spec.desktop_id)
+                raise
+
+    async def _abandon(self, desktop_id: str) -> None:
+        """End a desktop that was not ready; there may be none."""
+        with contextlib.suppress(OSError):
+            found = (await asyncio.to_thread(self._launcher.list)).get(desktop_id)
+            if found is not None:
+                await self._end(desktop_id, found.pid)
+                await asyncio.to_thread(self._remains.remove_vacant, desktop_id)
+
+    async def _end(self, desktop_id: str, pid: int) -> None:
+        """End the process of a desktop, by SIGKILL if it has not ended in time."""
+        # The process may exit by itself at any moment.
+        with contextlib.suppress(ProcessLookupError):
+            await asyncio.to_thread(self._launcher.stop, desktop_id)
+            try:
+                async with asyncio.timeout(END_SECONDS):
+                    await exit_of(pid)
+            except TimeoutError:
+                await asyncio.to_thread(self._launcher.kill, desktop_id)
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop that has none; return when it can be used.
@@ -266,31 +262,24 @@ class Fleet:
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
         entry = self._known[desktop_id]
-        child = self._children.get(desktop_id)
-        # The process may exit by itself at any moment.
-        with contextlib.suppress(ProcessLookupError):
-            if child is not None:
-                child.terminate()
-                await child.wait()
-            elif is_alive(entry):
-                await end_process(entry.pid, END_SECONDS)
+        if is_alive(entry):
+            await self._end(desktop_id, entry.pid)
         await self._drop(entry)
 
     async def _drop(self, entry: RegisteredDesktop) -> None:
         self._known.pop(entry.id, None)
-        # A child that has exited stays a zombie until its parent waits for it.
-        child = self._children.pop(entry.id, None)
-        if child is not None:
-            await child.wait()
+        output = self._outputs.pop(entry.id, None)
+        if output is not None:
+            output.close()
         client = self._clients.pop(entry.id, None)
         if client is not None:
             await client.close()
-        await self._forget(entry)
+        await self._forget(entry.id)
 
-    async def _forget(self, entry: RegisteredDesktop) -> None:
+    async def _forget(self, desktop_id: str) -> None:
         # A desktop that left recordings keeps its entry until they are recovered.
-        if not await asyncio.to_thread(self._remains.remove_vacant, entry):
-            self.on_end(entry.id)
+        if not await asyncio.to_thread(self._remains.remove_vacant, desktop_id):
+            self.on_end(desktop_id)
 
     def _watch(self, entry: RegisteredDesktop) -> None:
         self.on_start(entry)
@@ -312,7 +301,7 @@ class Fleet:
         while is_alive(entry):
             with contextlib.suppress(ProcessLookupError):
                 await exit_of(entry.pid)
-        await self._remains.released(entry)
+        await self._remains.released(desktop_id)
 
     async def _responds(self, entry: RegisteredDesktop) -> bool:
         try:
@@ -330,6 +319,10 @@ class Fleet:
                 with contextlib.suppress(DesktopRefused, DesktopUnavailable, UnknownDesktop):
                     await self.client(desktop_id).status()
 
+    async def forget_workdir(self, name: str) -> None:
+        """Remove a working directory whose desktops have ended."""
+        await asyncio.to_thread(self._launcher.remove_workdir, name)
+
     async def close(self, *, keep: bool = False) -> None:
         """End every desktop, or with ``keep`` leave them to the next control plane."""
         if self._heart is not None:
@@ -341,7 +334,9 @@ class Fleet:
             watch.cancel()
         await asyncio.gather(*watches, return_exceptions=True)
         if not keep:
-            await asyncio.gather(*(self.stop(i) for i in list(self._known)))
+            # Without the launcher, desktops end by themselves.
+            with contextlib.suppress(LauncherEnded):
+                await asyncio.gather(*(self.stop(i) for i in list(self._known)))
         for client in self._clients.values():
             await client.close()
         self._clients.clear()

@@ -7,15 +7,13 @@ process. `is_alive` therefore compares boot id and start time as well.
 import asyncio
 import json
 import os
-import signal
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.store.private_file import write_private
-
-BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True)
@@ -91,23 +89,6 @@ class DesktopRegistry:
                 self.remove(path.stem)
 
 
-def boot_id() -> str:
-    """Return the id of this boot of the machine."""
-    return BOOT_ID.read_text().strip()
-
-
-def start_time(pid: int) -> int | None:
-    """Return the start of a process in clock ticks after boot; ``None`` if there is none."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    # The name of the command is in parentheses, and may contain blanks and parentheses itself.
-    state, *fields = stat.rpartition(")")[2].split()
-    # A zombie has exited: only its parent has not waited for it yet.
-    return None if state == "Z" else int(fields[18])
-
-
 def is_alive(entry: RegisteredDesktop) -> bool:
     """Return whether the process of the entry still runs."""
     return entry.boot_id == boot_id() and start_time(entry.pid) == entry.start_time
@@ -119,30 +100,19 @@ async def exit_of(pid: int) -> None:
     Raises:
         ProcessLookupError: If there is no such process.
     """
-    loop = asyncio.get_running_loop()
-    exited = asyncio.Event()
     # A pidfd becomes readable when the process exits, and never refers to a reused pid.
     descriptor = os.pidfd_open(pid)
     try:
-        loop.add_reader(descriptor, exited.set)
-        await exited.wait()
+        await readable(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+async def readable(descriptor: int) -> None:
+    """Return when a descriptor can be read; a pidfd, when its process has exited."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
     finally:
         loop.remove_reader(descriptor)
-        os.close(descriptor)
-
-
-async def end_process(pid: int, seconds: float) -> None:
-    """End a process that is not our child, by SIGKILL if it has not ended after so long.
-
-    Raises:
-        ProcessLookupError: If there is no such process.
-    """
-    descriptor = os.pidfd_open(pid)
-    try:
-        signal.pidfd_send_signal(descriptor, signal.SIGTERM)
-        async with asyncio.timeout(seconds):
-            await exit_of(pid)
-    except TimeoutError:
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-    finally:
-        os.close(descriptor)

@@ -1,81 +1,103 @@
-"""Start of one desktop service as a child process, until its ready message."""
+"""Start of one desktop service over the launch port, until its ready message."""
 
 import asyncio
-import contextlib
 import json
 import os
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.launch.mount_plan import HIDDEN
+from deskhand.desktop.launch_port.launch_port import (
+    DesktopLaunch,
+    LaunchDescriptors,
+    LaunchedDesktop,
+    LaunchSpec,
+)
 
-from .errors import DesktopNotStarted
+from .errors import DesktopNotStarted, LauncherRefused
+from .registry import readable
 
 START_SECONDS = 60.0
 
-PASSED_ON = (
-    *("PATH", "LANG", "LC_ALL", "TZ"),
-    *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS", "DESKHAND_NAMESPACES"),
-)
-"""The variables that a service inherits: provider keys are not among them."""
+
+@dataclass(frozen=True)
+class StartedService:
+    """A desktop service that is ready."""
+
+    pid: int
+    """Of its keeper."""
+    ready: dict[str, Any]
+    output: asyncio.ReadTransport
+    """Its standard output, to be closed when the desktop has ended."""
 
 
 async def start_service(
-    command: Sequence[str], log: Path, listening: int, hidden: str
-) -> tuple[asyncio.subprocess.Process, dict[str, Any]]:
-    """Start a service and return its process with its ready message.
+    launch: DesktopLaunch, spec: LaunchSpec, log: Path, listening: int, token: str
+) -> StartedService:
+    """Start a service and return it when it is ready.
 
-    ``listening`` is the descriptor of its socket; ``hidden`` are directories that it must not see,
-    separated as in PATH. Cancelling ends the process.
+    ``listening`` is the descriptor of its socket. After an error or a cancellation the process may
+    be running.
 
     Raises:
         DesktopNotStarted: With the last line of its log, or another reason.
     """
+    read, ready = os.pipe()
+    reader = asyncio.StreamReader()
+    output, _ = await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(read, "rb", buffering=0)
+    )
     try:
-        # The child inherits the descriptor, so this process may close its own after the start.
-        with log.open("wb") as errors:
-            child = await asyncio.create_subprocess_exec(
-                *command,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=errors,
-                pass_fds=(listening,),
-                # The current directory must not stay in use after the control plane has ended.
-                cwd="/",
-                env=_environment(hidden),
-                # Ctrl-C in our terminal must not reach the keepers: the fleet ends them.
-                start_new_session=True,
-            )
-    except OSError as error:
-        raise DesktopNotStarted(str(error)) from error
-    try:
-        ready = await _ready_message(child, log)
+        try:
+            launched = await _launched(launch, spec, log, (listening, ready), token)
+        finally:
+            os.close(ready)
+        try:
+            message = await _ready_message(reader, log, launched)
+        finally:
+            os.close(launched.exit)
     except BaseException:
-        with contextlib.suppress(ProcessLookupError):
-            child.terminate()
-        await child.wait()
+        output.close()
         raise
-    return child, ready
+    return StartedService(launched.pid, message, output)
 
 
-def _environment(hidden: str) -> dict[str, str]:
-    passed = {name: value for name, value in os.environ.items() if name in PASSED_ON}
-    return {**passed, HIDDEN: hidden}
+async def _launched(
+    launch: DesktopLaunch, spec: LaunchSpec, log: Path, passed: tuple[int, int], token: str
+) -> LaunchedDesktop:
+    given, written = os.pipe()
+    with os.fdopen(given, "rb"):
+        # The token is far shorter than what a pipe holds without a reader (pipe(7)).
+        with os.fdopen(written, "w") as file:
+            file.write(token)
+        try:
+            with log.open("wb") as errors:
+                descriptors = LaunchDescriptors(passed[0], given, passed[1], errors.fileno())
+                launching = asyncio.ensure_future(
+                    asyncio.to_thread(launch.launch, spec, descriptors)
+                )
+                try:
+                    return await asyncio.shield(launching)
+                except asyncio.CancelledError:
+                    # The descriptors must stay open until the thread has ended.
+                    await asyncio.wait({launching})
+                    raise
+        except (OSError, LauncherRefused) as error:
+            raise DesktopNotStarted(str(error)) from error
 
 
-async def _ready_message(child: asyncio.subprocess.Process, log: Path) -> dict[str, Any]:
-    if child.stdout is None:
-        raise DesktopNotStarted("its output cannot be read")
+async def _ready_message(
+    reader: asyncio.StreamReader, log: Path, launched: LaunchedDesktop
+) -> dict[str, Any]:
     try:
         async with asyncio.timeout(START_SECONDS):
-            line = await child.stdout.readline()
+            line = await reader.readline()
     except TimeoutError:
         raise DesktopNotStarted(f"it was not ready after {START_SECONDS:.0f} s") from None
     # An empty read is end of file: the service has exited, and its log has the reason.
     if not line:
-        await child.wait()
-        raise DesktopNotStarted(_last_line(log) or f"exit status {child.returncode}")
+        await readable(launched.exit)
+        raise DesktopNotStarted(_last_line(log) or "it ended, and its log has no reason")
     try:
         found: dict[str, Any] = json.loads(line)
     except ValueError as error:

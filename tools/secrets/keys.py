@@ -27,6 +27,7 @@ CREDENTIAL = "deskhand-secrets"
 KEY_FILE = "secrets.key"
 FILE = "file"
 """Name of the source that protects least."""
+KEYRING = "system keyring"
 _KEYRING_SECONDS = 5.0
 _ATTRIBUTES = ("application", "deskhand", "purpose", "secret-store")
 
@@ -49,14 +50,19 @@ class KeySource(Protocol):
 class CredentialSource:
     """The credential that systemd passes to the unit; only an administrator can create it."""
 
-    directory: str
+    content: bytes | None
     name: str = "systemd credential"
+
+    @classmethod
+    def loaded(cls, directory: str) -> "CredentialSource":
+        """Read the credential, which the user of the unit can do and others cannot."""
+        with suppress(OSError):
+            return cls(Path(directory, CREDENTIAL).read_bytes() or None if directory else None)
+        return cls(None)
 
     def read(self) -> bytes | None:
         """Return the content of the credential."""
-        with suppress(OSError):
-            return Path(self.directory, CREDENTIAL).read_bytes() or None if self.directory else None
-        return None
+        return self.content
 
     def create(self) -> bytes | None:
         """Return ``None``: systemd alone writes credentials."""
@@ -69,7 +75,7 @@ class KeyringSource:
 
     program: str
     environment: Mapping[str, str]
-    name: str = "system keyring"
+    name: str = KEYRING
 
     def read(self) -> bytes | None:
         """Return the secret in the keyring."""
@@ -168,7 +174,7 @@ def keys_of(data_dir: Path, environment: Mapping[str, str]) -> StoreKeys:
     program = shutil.which("secret-tool", path=environment.get("PATH", os.defpath))
     return StoreKeys(
         (
-            CredentialSource(environment.get("CREDENTIALS_DIRECTORY", "")),
+            CredentialSource.loaded(environment.get("CREDENTIALS_DIRECTORY", "")),
             KeyringSource(program or "" if has_bus else "", environment),
             FileSource(data_dir / KEY_FILE),
         )

@@ -7,7 +7,6 @@ from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.workdirs import Workdirs
 
 
 class FakeFleet:
@@ -29,9 +28,7 @@ class FakeFleet:
 
 
 def in_use(status: dict[str, Any] | Exception, desktop_id: str = "d1") -> bool:
-    return asyncio.run(
-        DesktopAllocator(cast(Fleet, FakeFleet(status)), cast(Workdirs, None)).in_use(desktop_id)
-    )
+    return asyncio.run(DesktopAllocator(cast(Fleet, FakeFleet(status))).in_use(desktop_id))
 
 
 @pytest.mark.parametrize(

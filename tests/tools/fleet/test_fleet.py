@@ -10,11 +10,16 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 
+from deskhand.desktop.launch_port.keeper_records import KeeperRecords
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.registry import DesktopRegistry
+from deskhand.tools.fleet.sockets import SocketFolder
 from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
+from tests.tools.fleet.launchers import OWNER, launcher
 from tests.tools.fleet.test_registry import entry
+
+A, B = "aaaaaaaa", "bbbbbbbb"
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,11 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
         token = str(entries.write_token(name, "secret"))
         found = replace(entry(service.pid), id=name, address=f"http://{address}", token_file=token)
         entries.save(found)
-    fleet = Fleet(entries, folder / "run", folder / "logs", lambda name: f"/desktops/{name}")
+        KeeperRecords(folder / "run", OWNER).add(name, service.pid)
+    fleet = Fleet(
+        *(entries, launcher(folder / "run"), folder / "run", SocketFolder(folder / "sockets")),
+        *(folder / "logs", lambda name: f"/desktops/{name}"),
+    )
     made = Bench(fleet, services, folder)
     try:
         async with asyncio.timeout(LIMIT), serving(app, bound):
@@ -62,8 +71,8 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
 
 def test_a_desktop_that_died_is_listed_once_more(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with bench(tmp_path, "a", "b") as b:
-            for name in ("a", "b"):
+        async with bench(tmp_path, A, B) as b:
+            for name in (A, B):
                 await b.fleet.client(name).status()
             b.kill()
             lists = await asyncio.gather(*(b.fleet.list() for _ in range(4)))
@@ -76,21 +85,21 @@ def test_a_desktop_that_died_is_listed_once_more(tmp_path: Path) -> None:
 
 def test_an_adopted_desktop_is_terminated_and_awaited(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with bench(tmp_path, "a") as b:
-            await b.fleet.stop("a")
-            assert b.services["a"].wait() == -signal.SIGTERM
+        async with bench(tmp_path, A) as b:
+            await b.fleet.stop(A)
+            assert b.services[A].wait() == -signal.SIGTERM
             with pytest.raises(UnknownDesktop):
-                await b.fleet.stop("a")
+                await b.fleet.stop(A)
 
     asyncio.run(scenario())
 
 
 def test_a_desktop_that_ended_by_itself_can_be_stopped(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with bench(tmp_path, "a") as b:
+        async with bench(tmp_path, A) as b:
             b.kill()
-            await b.fleet.stop("a")
-            assert not b.fleet.known("a")
+            await b.fleet.stop(A)
+            assert not b.fleet.known(A)
 
     asyncio.run(scenario())
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.fleet.registry import (
     DesktopRegistry,
     RegisteredDesktop,
-    boot_id,
     is_alive,
-    start_time,
 )
 
 

@@ -47,7 +47,7 @@ def test_without_credential_and_keyring_a_file_of_the_owner_has_the_key(tmp_path
 def test_the_keyring_keeps_a_key(tmp_path: Path) -> None:
     source = keyring(tmp_path)
     assert source.read() is None
-    keys = StoreKeys([CredentialSource(""), source, FileSource(tmp_path / "secrets.key")])
+    keys = StoreKeys([CredentialSource.loaded(""), source, FileSource(tmp_path / "secrets.key")])
     assert keys.preferred().source == "system keyring"
     assert keys.preferred().secret == source.read()
     assert not (tmp_path / "secrets.key").exists()

@@ -47,7 +47,7 @@ from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
 from deskhand.tools.recovery.recovery import RecordingRecovery
-from deskhand.tools.secrets.keys import keys_of
+from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
@@ -68,6 +68,7 @@ from deskhand.vncbridge.server.server import Address
 
 from .app import create_app
 from .fleet import limits_in_force, open_fleet
+from .launching import DesktopLaunching
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -108,28 +109,28 @@ class ControlPlane:
 async def control_plane(
     settings: Settings,
     address: Address,
+    launching: DesktopLaunching,
+    keys: StoreKeys,
     token_file: Path | None = None,
-    environment: Mapping[str, str] = os.environ,
 ) -> AsyncIterator[ControlPlane]:
     """Open all parts, resume the chats of an earlier control plane, and close all at the end.
 
-    ``address`` is where the control plane will be served. With ``settings.keep_desktops`` the
-    desktops are not ended.
+    ``address`` is where it will be served. With ``settings.keep_desktops`` desktops are kept.
     """
-    data = settings.data_dir
+    data, environment = settings.data_dir, os.environ
     token = read_token(token_file or data / "token")
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
         # First, while there is only one thread to fork.
         decoder = stack.enter_context(Decoder())
-        secret_store = SecretStore(data, keys_of(data, environment))
+        secret_store = SecretStore(data, keys)
         stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await _scripted(data, decoder, stack)
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
         upload_queue = await _upload_queue(settings, disk, environment, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
-        fleet, workdirs, refusals = await open_fleet(settings, address, environment, stack)
+        fleet, refusals = await open_fleet(settings, address, launching, stack)
         models = _models(settings, environment, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
@@ -139,9 +140,9 @@ async def control_plane(
             store,
             files,
             models,
-            DesktopAllocator(fleet, workdirs),
+            DesktopAllocator(fleet),
             MACHINE_TOOLS,
-            _chat_settings(settings, base_url),
+            _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
             audit=audit,
             lost_recordings=recovery,
@@ -153,7 +154,7 @@ async def control_plane(
             desktops=fleet,
             files=files,
             editor=lambda: decoder,
-            about=lambda: _facts(settings, models, chats.supervisor),
+            about=lambda: _facts(settings, models, chats.supervisor, launching),
             closing=closing,
             disk=reserve.to_json,
             ready=lambda: _is_writable(store),
@@ -187,8 +188,8 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
     return await stack.enter_async_context(server)
 
 
-def _chat_settings(settings: Settings, base_url: str) -> ChatSettings:
-    egress = egress_policy(settings, root=os.geteuid() == 0)
+def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunching) -> ChatSettings:
+    egress = egress_policy(settings, root=launching.has_root)
     return ChatSettings(base_url=base_url, desktops=settings.most_desktops, egress=egress)
 
 
@@ -202,8 +203,10 @@ def _access_policy(settings: Settings) -> AccessPolicy:
     return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
 
 
-def _facts(settings: Settings, models: Models, supervisor: Supervisor[Any]) -> ServiceFacts:
-    limits = limits_in_force(settings)
+def _facts(
+    settings: Settings, models: Models, supervisor: Supervisor[Any], launching: DesktopLaunching
+) -> ServiceFacts:
+    limits = limits_in_force(settings, launching)
     return ServiceFacts(
         *(version("deskhand"), models.usual(), models.has_key, settings.data_dir),
         resumed_by_supervisor=supervisor.resumed,

@@ -68,7 +68,10 @@ class Workdirs:
         self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
 
     def of(self, root_id: str) -> Workdir:
-        """Return the working directory of a root chat; it is created at the first call."""
+        """Return the working directory of a root chat; it is created at the first call.
+
+        Of two calls at once, neither would see the group of the other's directory.
+        """
         self.prepare()
         path = self._folder / root_id
         if os.geteuid() != 0:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.fleet.workdirs import DEFAULT_ACL, GROUPS, Workdirs
+from deskhand.desktop.isolation.workdirs import DEFAULT_ACL, GROUPS, Workdirs
 
 
 def workdirs(tmp_path: Path) -> Workdirs:

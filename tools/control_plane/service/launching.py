@@ -1,0 +1,76 @@
+"""Start of the launcher, while the control plane has the rights of its starter."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from deskhand.desktop.isolation.data_dir import open_root, run_root
+from deskhand.desktop.launch.limits import GivenLimits, limit_options
+from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
+from deskhand.tools.control_plane.process_user import ProcessUser
+from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.fleet.launcher_client import LauncherClient, inner_launcher, launcher_process
+from deskhand.tools.fleet.sockets import SOCKETS
+from deskhand.tools.launcher.launcher import LauncherConfiguration
+
+WORKDIRS = "work"
+
+
+@dataclass(frozen=True)
+class DesktopLaunching:
+    """What the control plane starts desktops with."""
+
+    client: LauncherClient
+    root: Path
+    """Folder of the desktops' directories."""
+    sockets: Path
+    """Folder of their sockets."""
+    has_root: bool
+    """True if desktops get users, networks and limits of their own."""
+
+
+@contextmanager
+def launching(
+    settings: Settings, environment: Mapping[str, str], user: ProcessUser | None = None
+) -> Iterator[DesktopLaunching]:
+    """Run a launcher while the block runs; ``user`` is the one that the control plane becomes.
+
+    Raises:
+        OSError: If the folder of the desktops cannot be used.
+    """
+    has_root = os.geteuid() == 0
+    root = run_root(os.geteuid(), environment)
+    open_root(root)
+    sockets = root / SOCKETS
+    if user is not None:
+        # Control planes of other users may have desktops below the same root.
+        sockets = root / f"{SOCKETS}-{user.uid}"
+        sockets.mkdir(mode=0o700, exist_ok=True)
+        os.chown(sockets, user.uid, user.gid)
+    configuration = _configuration(settings, root)
+    if not has_root:
+        client = inner_launcher(configuration, environment)
+        yield DesktopLaunching(client, root, sockets, has_root)
+        return
+    with launcher_process(configuration, environment) as client:
+        yield DesktopLaunching(client, root, sockets, has_root)
+
+
+def given_limits(settings: Settings) -> GivenLimits:
+    """Return the limits of each desktop that an operator has set."""
+    sizes = settings.desktop_processes, settings.desktop_memory_mib, settings.desktop_tmp_mib
+    return GivenLimits(*sizes, settings.desktop_cpu_weight)
+
+
+def _configuration(settings: Settings, root: Path) -> LauncherConfiguration:
+    data_dir = str(settings.data_dir.absolute())
+    workdirs = str(Path(settings.workdirs or root / WORKDIRS).expanduser().absolute())
+    options = (
+        *("--browser", settings.browser, "--browser-sandbox", settings.browser_sandbox),
+        *limit_options(given_limits(settings)),
+        *("--uid-base", str(settings.uid_base)),
+    )
+    launch = LaunchConfiguration(str(root), workdirs, options, hidden=(data_dir, workdirs))
+    return LauncherConfiguration(data_dir, launch)

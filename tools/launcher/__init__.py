@@ -1,0 +1,1 @@
+"""Process that keeps root: starts desktops, and opens what dead ones left."""
