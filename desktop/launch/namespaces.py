@@ -57,6 +57,16 @@ def separate_children() -> int:
     return own
 
 
+def copy_mounts() -> None:
+    """Enter a new mount namespace, which has the mounts of now and gets no later ones of this one.
+
+    Raises:
+        OSError: If the kernel refuses.
+    """
+    _checked("unshare", _libc.unshare(CLONE_NEWNS))
+    _mount("none", "/", "", MS_REC | MS_PRIVATE)
+
+
 def rejoin(own: int) -> None:
     """Give later children the PID namespace of this process again; close the descriptor."""
     try:

@@ -1,16 +1,17 @@
 """The service's requests to its keeper and to init; see `host_channel` and `init`."""
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
 from deskhand.desktop.errors import AccountUnavailable
 from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.isolation.identity import DesktopIdentity
 
-from .channel import CHANNELS, Channel, ChannelClosed, adopted
+from .channel import CHANNELS, Channel, ChannelClosed, Message, adopted
 from .init_launcher import InitLauncher
 from .limits import DesktopLimits
 from .mount_plan import DesktopView
@@ -95,8 +96,36 @@ class ServiceSide:
         Raises:
             OSError: If the kernel refuses.
         """
+        self._requested({"do": "view", **view._asdict()})
+
+    def keep(
+        self,
+        argv: Sequence[str],
+        descriptors: Sequence[int],
+        numbers: Sequence[int],
+        notice: int,
+        *,
+        inside: bool,
+    ) -> None:
+        """Have init start a program of root, and start it again whenever it ends.
+
+        ``descriptors`` have these ``numbers`` in the program. ``notice`` gets a character ``0`` at
+        each end. With ``inside`` the program is in the namespaces of this process.
+
+        Raises:
+            OSError: If init refuses.
+        """
+        message = {"do": "keep", "argv": list(argv), "numbers": list(numbers), "inside": inside}
+        environment = {"PATH": SYSTEM_PATH}
+        self._requested({**message, "environment": environment}, [notice, *descriptors])
+
+    def forget(self) -> None:
+        """Have init start no kept program again."""
+        self._requested({"do": "forget"})
+
+    def _requested(self, message: Message, descriptors: Sequence[int] = ()) -> None:
         with self._asking:
-            self._init.send({"do": "view", **view._asdict()})
+            self._init.send(message, descriptors)
             answer, _ = self._init.receive()
         if "error" in answer:
             raise OSError(str(answer["error"]))

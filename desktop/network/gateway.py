@@ -5,11 +5,11 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Protocol, Self
 
 from .egress import Grant
 from .errors import EgressUnavailable
@@ -25,15 +25,39 @@ START_SECONDS = 10.0
 """Timeout for each program to start."""
 
 
-class Gateway:
-    """Starts the programs in the calling thread's namespace; they end when it is closed.
+class ProgramKeeper(Protocol):
+    """Starts programs of root, and starts each again whenever it ends, until ``forget``."""
 
-    The caller's user may have changed by then: programs of another user end by a pipe that is
-    closed, or by the death of the thread that started them.
+    def keep(
+        self,
+        argv: Sequence[str],
+        descriptors: Sequence[int],
+        numbers: Sequence[int],
+        notice: int,
+        *,
+        inside: bool,
+    ) -> None:
+        """Start a program; ``descriptors`` have these ``numbers`` in it.
+
+        ``notice`` gets a character ``0`` at each end. With ``inside`` the program is in the
+        namespaces of this process. Raises OSError.
+        """
+
+    def forget(self) -> None:
+        """Start none of them again. Raises OSError."""
+
+
+class Gateway:
+    """Starts the programs that connect a desktop's network.
+
+    slirp4netns and tinyproxy are kept by ``keeper``. The relay ends with this process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keeper: ProgramKeeper) -> None:
         self._open = ExitStack()
+        self._keeper = keeper
+        self.notices: dict[str, int] = {}
+        """Reading ends of what reports the ends (``0``) and starts (``1``) of each program."""
 
     def __enter__(self) -> Self:
         return self
@@ -47,17 +71,14 @@ class Gateway:
         self._open.close()
 
     def connect(self, namespace: int) -> None:
-        """Connect a network namespace with that of the calling thread; return when it works.
+        """Connect a network namespace with that of the host; return when it works.
 
         Raises:
             EgressUnavailable: With the last line of the program's output.
         """
-        reading, ready = os.pipe()
-        with (
-            os.fdopen(reading, "rb", buffering=0) as answer,
-            # In no mount: one with a file that is open for writing cannot be made read-only.
-            os.fdopen(os.memfd_create("slirp4netns"), "w+b") as errors,
-        ):
+        ready = self._notice("slirp4netns")
+        # In no mount: one with a file that is open for writing cannot be made read-only.
+        with os.fdopen(os.memfd_create("slirp4netns"), "w+b") as errors:
             ending = self._ending()
             command = [
                 *(_path("slirp4netns"), "--configure", f"--mtu={MTU}", "--disable-host-loopback"),
@@ -65,13 +86,16 @@ class Gateway:
                 *(f"--exit-fd={ending}", "--netns-type=path"),
                 *(f"/proc/self/fd/{namespace}", "tap0"),
             ]
+            output = errors.fileno()
+            passed = {1: output, 2: output} | {one: one for one in (namespace, ready, ending)}
             try:
-                self._start(command, (namespace, ready, ending), errors)
+                self._keep(command, passed, ready, inside=False)
             finally:
                 os.close(ready)
                 os.close(ending)
-            # End of file: the program has ended, and the last line of its output is the reason.
-            if not select.select([answer], [], [], START_SECONDS)[0] or not answer.read(1):
+            answer = self.notices["slirp4netns"]
+            # A 0: the program has ended, and the last line of its output is the reason.
+            if not select.select([answer], [], [], START_SECONDS)[0] or os.read(answer, 1) != b"1":
                 raise EgressUnavailable(f"slirp4netns: {_last_line(errors)}")
 
     def relay(self, relays: Sequence[tuple[socket.socket, Grant]]) -> None:
@@ -124,17 +148,43 @@ class Gateway:
             os.pwrite(descriptor, contents[name].encode(), 0)
         log, writing = os.pipe()
         self._open.callback(os.close, log)
+        notice = self._notice("tinyproxy")
         user = str(PROXY_USER)
         command = [
             *(_path("setpriv"), "--reuid", user, "--regid", user, "--clear-groups"),
             *("--bounding-set", "-all", "--no-new-privs", "--pdeathsig", "KILL", "--"),
             *(_path("tinyproxy"), "-d", "-c", paths["configuration"]),
         ]
-        with os.fdopen(writing, "wb") as output:
-            self._start(command, tuple(files.values()), output)
+        passed = {1: writing, 2: writing} | {one: one for one in files.values()}
+        try:
+            self._keep(command, passed, notice, inside=True)
+        finally:
+            os.close(writing)
+            os.close(notice)
         _wait_for(log, READY)
         os.set_blocking(log, False)
         return log
+
+    def _keep(
+        self, command: Sequence[str], passed: Mapping[int, int], notice: int, *, inside: bool
+    ) -> None:
+        """Keep a program; ``passed`` has the descriptor for each number in the program."""
+        numbers = tuple(passed)
+        descriptors = [passed[number] for number in numbers]
+        self._open.callback(self._forget)
+        self._keeper.keep(command, descriptors, numbers, notice, inside=inside)
+
+    def _forget(self) -> None:
+        # At the end of this process, init may have ended before.
+        with suppress(OSError):
+            self._keeper.forget()
+
+    def _notice(self, program: str) -> int:
+        """Return the writing end of the notice of a program."""
+        # init must never wait for a reader.
+        self.notices[program], writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._open.callback(os.close, self.notices[program])
+        return writing
 
     def _start(
         self, command: Sequence[str], descriptors: Sequence[int], output: IO[bytes] | None

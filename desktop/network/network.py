@@ -13,7 +13,8 @@ because it was bound before. Unix sockets in the file system connect across name
 - Each granted address is a listener in the namespace, which `relay` connects with the host.
 
 All helper processes end with the service: by a pipe that its end closes, or by the parent-death
-signal.
+signal. If slirp4netns or tinyproxy ends before, init starts it again; meanwhile nothing is reached
+that needs it.
 """
 
 import os
@@ -28,7 +29,7 @@ from deskhand.desktop.isolation.account import Account
 from . import kernel
 from .egress import Egress, Grant
 from .errors import EgressUnavailable
-from .gateway import Gateway
+from .gateway import Gateway, ProgramKeeper
 from .host_networks import refused
 from .programs import missing
 from .proxy_config import proxy_environment
@@ -58,10 +59,15 @@ class DesktopNetwork:
     """Netlink socket of the refused packets."""
     proxy_log: int | None = None
     """Reading end of the proxy's log."""
+    notices: Mapping[str, int] = field(default_factory=dict)
+    """Reading ends of the notices of the programs by which it is connected."""
+    restarting: set[str] = field(default_factory=set)
+    """The programs that do not work now; they are started again."""
 
     def to_json(self) -> dict[str, object]:
         """Return the fields of the status."""
-        return {**self.egress.to_json(), "because": self.because}
+        state = {"because": self.because, "restarting": sorted(self.restarting)}
+        return {**self.egress.to_json(), **state}
 
 
 @contextmanager
@@ -70,9 +76,11 @@ def joined(
     account: Account,
     policies: Mapping[Path, str] | None = None,
     own_mounts: bool = False,
+    keeper: ProgramKeeper | None = None,
 ) -> Iterator[DesktopNetwork]:
     """Move the calling thread into the network of a desktop, and yield it.
 
+    ``keeper`` starts the programs again that end; without one there is no egress but ``open``.
     ``own_mounts`` if this process has a mount namespace that is not the host's.
     ``policies`` has a managed policy for each folder of a browser, for the mode ``list``.
 
@@ -85,10 +93,12 @@ def joined(
             return
         reason = _not_isolated(account) or missing(egress.mode)
         found = None
-        if not reason:
+        if not reason and keeper is None:
+            reason = "nothing starts its programs again when they end"
+        elif not reason and keeper is not None:
             try:
                 with ExitStack() as attempt:
-                    found = _join(egress, policies or {}, own_mounts, attempt)
+                    found = _join(egress, policies or {}, own_mounts, keeper, attempt)
                     stack.push(attempt.pop_all())
             except (OSError, EgressUnavailable) as error:
                 reason = str(error)
@@ -106,7 +116,11 @@ def _not_isolated(account: Account) -> str:
 
 
 def _join(
-    egress: Egress, policies: Mapping[Path, str], own_mounts: bool, stack: ExitStack
+    egress: Egress,
+    policies: Mapping[Path, str],
+    own_mounts: bool,
+    keeper: ProgramKeeper,
+    stack: ExitStack,
 ) -> DesktopNetwork:
     connected = egress.mode in ("internet", "list")
     networks = refused(ROUTES.read_text(), ADDRESSES.read_text())
@@ -116,7 +130,7 @@ def _join(
     # Undone only where a later step fails: the caller stays in the namespace.
     with ExitStack() as on_failure:
         on_failure.callback(kernel.enter_namespace, host)
-        gateway = stack.enter_context(Gateway())
+        gateway = stack.enter_context(Gateway(keeper))
         relays = [
             (listener, grant)
             for number, grant in enumerate(egress.grants)
@@ -141,13 +155,14 @@ def _join(
             kernel.show(f"nameserver {DNS_FORWARDER}\n", RESOLVER.resolve())
         if egress.mode != "list":
             on_failure.pop_all()
-            return DesktopNetwork(egress, packets=packets)
+            return DesktopNetwork(egress, packets=packets, notices=gateway.notices)
         for folder, text in policies.items():
             if folder.is_dir():
                 kernel.show_file_in(folder, POLICY_FILE, text)
         log = gateway.start_proxy(egress.allow)
         on_failure.pop_all()
-    return DesktopNetwork(egress, "", proxy_environment(egress.grants), packets, log)
+    environment = proxy_environment(egress.grants)
+    return DesktopNetwork(egress, "", environment, packets, log, gateway.notices)
 
 
 def _listeners(grant: Grant, number: int) -> Iterator[socket.socket]:

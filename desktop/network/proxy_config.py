@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from .egress import Grant
 
+PROXY = "tinyproxy"
 PROXY_PORT = 3128
 PROXY_URL = f"http://127.0.0.1:{PROXY_PORT}"
 

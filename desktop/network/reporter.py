@@ -12,10 +12,14 @@ from typing import Any, Self
 
 from .network import DesktopNetwork
 from .nflog import REFUSED_EVENT, Refusal, refusals
-from .proxy_config import refused_host
+from .proxy_config import PROXY, READY, refused_host
 from .refusal_history import RefusalHistory
 
 _READ_SIZE = 1 << 16
+GATEWAY_EVENT = "egress_gateway"
+"""A program that connects the desktop's network has ended, or works again."""
+ENDED = b"0"
+"""Last byte of a notice after the end of a program; after its start it is another one."""
 
 
 class RefusalReporter:
@@ -43,6 +47,9 @@ class RefusalReporter:
         if log is not None:
             loop.add_reader(log, self._read_log, log)
             self._watched.append(log)
+        for program, notice in self._network.notices.items():
+            loop.add_reader(notice, self._read_notice, program, notice)
+            self._watched.append(notice)
         return self
 
     def __exit__(
@@ -65,6 +72,21 @@ class RefusalReporter:
             for refusal in refusals(packets.recv(_READ_SIZE)):
                 self._report(refusal)
 
+    def _read_notice(self, program: str, notice: int) -> None:
+        read = os.read(notice, _READ_SIZE)
+        if not read:
+            asyncio.get_running_loop().remove_reader(notice)
+            self._watched.remove(notice)
+        else:
+            self._set_running(program, running=not read.endswith(ENDED))
+
+    def _set_running(self, program: str, *, running: bool) -> None:
+        known = self._network.restarting
+        if running is (program not in known):
+            return
+        (known.discard if running else known.add)(program)
+        self._publish(GATEWAY_EVENT, {"program": program, "running": running})
+
     def _read_log(self, log: int) -> None:
         read = os.read(log, _READ_SIZE)
         if not read:
@@ -74,6 +96,8 @@ class RefusalReporter:
             return
         *lines, self._rest = (self._rest + read).split(b"\n")
         for line in lines:
+            if READY.encode() in line:
+                self._set_running(PROXY, running=True)
             host = refused_host(line.decode(errors="replace"))
             if host is not None:
                 self._report(Refusal(host, None, "proxy"))

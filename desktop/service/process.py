@@ -83,7 +83,9 @@ def _serve_separated(
         token = _token(settings.token_file)
         # Before any thread is started, for each would stay in the host's network.
         policies, own_mounts = browser_policies(egress), not prepared.refused
-        network = stack.enter_context(joined(egress, prepared.account, policies, own_mounts))
+        network = stack.enter_context(
+            joined(egress, prepared.account, policies, own_mounts, launch)
+        )
         if egress.mode != "open":
             stack.enter_context(helpers)
         preloaded = preload()

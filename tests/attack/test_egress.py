@@ -1,12 +1,14 @@
 """What an agent reaches over the network, by commands and by pages."""
 
+import os
 import shlex
+import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from tests.attack.virtual_network import (
     VirtualNetwork,
     virtual_network,
 )
-from tests.system.services import DESKHAND, Service, service, until
+from tests.system.services import DESKHAND, Service, service, service_pid, until
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
@@ -242,6 +244,43 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
         assert len(namespaces) > 3
         for command in ("nft flush ruleset", "ip link set lo down", "nsenter -t 1 -n true"):
             assert output(desktop, f"{command} > /dev/null 2>&1; echo $?").strip() != "0", command
+
+
+def restarting(desktop: Service) -> list[str]:
+    """Return the programs that the status reports as restarting."""
+    found: list[str] = desktop.get("/api/v0/desktop")["egress"]["restarting"]
+    return found
+
+
+def programs(desktop: Service, name: str) -> list[int]:
+    """Return the processes of a program that belong to a desktop, seen from the machine."""
+    own = Path(f"/proc/{service_pid(desktop.ready['pid'])}/ns/pid").readlink()
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and (entry / "comm").read_text().strip() == name:
+                found += [int(entry.name)] if (entry / "ns" / "pid").readlink() == own else []
+    return found
+
+
+def test_the_programs_that_connect_a_desktop_are_started_again_when_they_die(
+    network: VirtualNetwork, folder: Path
+) -> None:
+    with desktop_with(
+        network, folder, "--egress", "list", "--egress-allow", "allowed.test"
+    ) as desktop:
+        curl = "curl -s -m 8 http://allowed.test/"
+        assert output(desktop, curl) == "Welcome"
+        for name in ("slirp4netns", "tinyproxy", "slirp4netns"):
+            killed = programs(desktop, name)
+            assert killed, name
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+            until(lambda: output(desktop, curl) == "Welcome", "an answer")
+            assert not {*killed} & {*programs(desktop, name)}
+            until(lambda: not restarting(desktop), "no restart")
+            # The rules are those of before.
+            assert not reaches(desktop, f"http://{ADDRESS}/"), name
 
 
 def test_a_desktop_with_a_network_of_its_own_answers_on_the_hosts_loopback_address(

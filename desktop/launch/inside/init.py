@@ -21,6 +21,7 @@ from deskhand.desktop.launch.namespaces import end_with_parent, perform, separat
 from deskhand.desktop.launch.separation import listening_descriptors
 from deskhand.desktop.launch.signals import SignalPipe
 
+from .kept_programs import KeptPrograms
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids, with_descendants
 from .programs import Programs
 
@@ -95,10 +96,13 @@ class Init:
         self._separated = separated
         self._memory: MemoryWatch | None = None
         self._programs = Programs()
+        self._kept = KeptPrograms()
         self._requests: Mapping[str, Callable[[Message, Sequence[int]], Message | None]] = {
             "limit": self._limit,
             "view": self._view,
             "users": self._users,
+            "keep": lambda request, files: self._kept.add(request, files, self._service),
+            "forget": lambda _request, _files: self._kept.forget(),
         }
 
     def wait(self) -> int:
@@ -107,7 +111,8 @@ class Init:
         poll.register(self._signals, select.POLLIN)
         poll.register(self._channel, select.POLLIN)
         while True:
-            ready = {descriptor for descriptor, _ in poll.poll(self._timeout())}
+            due = self._kept.start_due()
+            ready = {descriptor for descriptor, _ in poll.poll(self._timeout(due))}
             if not ready and self._programs.unprepared:
                 with suppress(OSError):
                     self._programs.prepare()
@@ -124,11 +129,18 @@ class Init:
                 # The service is ending, and its exit comes as a signal.
                 poll.unregister(self._channel)
 
-    def _timeout(self) -> float | None:
-        """Return how long to wait for a request, in milliseconds."""
-        if self._programs.unprepared:
-            return IDLE_MS
-        return None if self._memory is None else INTERVAL * 1000
+    def _timeout(self, due: float | None) -> float | None:
+        """Return how long to wait for a request, in milliseconds.
+
+        ``due`` are the seconds until a kept program must be started.
+        """
+        waits = [IDLE_MS] if self._programs.unprepared else []
+        if self._memory is not None:
+            waits.append(INTERVAL * 1000)
+        if due is not None:
+            # Rounded up: poll(2) counts milliseconds, and would return too early for the start.
+            waits.append(int(due * 1000) + 1)
+        return min(waits, default=None)
 
     def _reap(self) -> int | None:
         """Reap all processes that have ended; return the service's exit code if it has."""
@@ -145,6 +157,7 @@ class Init:
             pid, status = os.waitpid(ended.si_pid, 0)
             code = os.waitstatus_to_exitcode(status)
             self._programs.ended(pid, code)
+            self._kept.ended(pid)
             if pid == self._service:
                 found = 128 - code if code < 0 else code
 
@@ -197,5 +210,6 @@ class Init:
             "start": self._programs.start,
             "signal": self._programs.signal,
             "control": self._programs.control,
+            "forget": lambda _request, _files: self._kept.forget(),
         }
         return {}

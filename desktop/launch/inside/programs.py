@@ -58,11 +58,7 @@ class Programs:
         self._users = {
             name: None if ids is None else ProgramUser.parse(ids) for name, ids in users.items()
         }
-        self._namespaces = tuple(
-            os.open(f"/proc/{service}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
-            for kind in NAMESPACES
-            if _differs(kind, service)
-        )
+        self._namespaces = namespaces_of(service)
         # One descriptor is open for each program. They get the present limit themselves.
         _, most = self._open_files
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -192,6 +188,15 @@ def fork(run: Callable[[], None]) -> int:
     finally:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, CAUGHT)
     return pid
+
+
+def namespaces_of(service: int) -> tuple[int, ...]:
+    """Return descriptors of the namespaces that the service has entered."""
+    return tuple(
+        os.open(f"/proc/{service}/ns/{kind}", os.O_RDONLY | os.O_CLOEXEC)
+        for kind in NAMESPACES
+        if _differs(kind, service)
+    )
 
 
 def _differs(kind: str, service: int) -> bool:

@@ -74,3 +74,29 @@ def test_hosts_that_the_proxy_refused_are_published_also_from_parts_of_lines() -
         assert [data["address"] for _, data in published.events] == ["a.test", "b.test"]
 
     run(scenario)
+
+
+def test_a_program_that_is_started_again_is_shown_meanwhile() -> None:
+    async def scenario() -> None:
+        published = Published()
+        pipes = {name: os.pipe2(os.O_NONBLOCK) for name in ("slirp4netns", "tinyproxy")}
+        log, writing = os.pipe2(os.O_NONBLOCK)
+        notices = {name: reading for name, (reading, _) in pipes.items()}
+        network = DesktopNetwork(Egress("list"), proxy_log=log, notices=notices)
+        with RefusalReporter(network, published.add, lambda: 0.0):
+            for _, notice in pipes.values():
+                os.write(notice, b"0")
+            await published.number(2)
+            assert network.to_json()["restarting"] == ["slirp4netns", "tinyproxy"]
+            os.write(pipes["slirp4netns"][1], b"01")
+            await published.number(3)
+            assert network.to_json()["restarting"] == ["tinyproxy"]
+            os.write(writing, b"INFO Accepting connections\n")
+            await published.number(4)
+            assert network.to_json()["restarting"] == []
+            assert {kind for kind, _ in published.events} == {"egress_gateway"}
+            assert published.events[-1][1] == {"program": "tinyproxy", "running": True}
+        for descriptor in (log, writing, *(one for pipe in pipes.values() for one in pipe)):
+            os.close(descriptor)
+
+    run(scenario)
