@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,18 @@ from deskhand.desktop.processes.requests import LaunchRequest, start_request
 from deskhand.desktop.tool_calls.caller import CallingChat, chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
+from .applications import BROWSER
+
+PIPE_MARK = "DESKHAND_BROWSER_PIPE"
+"""Variable of a browser that has the debugging pipe as its descriptors 3 and 4."""
+
 
 class ProcessLauncher:
     """Adapter from the process registry of one desktop to the port of `api`.
 
     ``programs`` is the folder of the scripts that start the desktop's own browser and terminal, if
-    the scripts on the PATH only ask for that; ``path`` returns the PATH of commands.
+    the scripts on the PATH only ask for that; ``path`` returns the PATH of commands. ``pipes``
+    opens descriptors that the browser gets, named by `PIPE_MARK` in its environment.
     """
 
     def __init__(
@@ -24,7 +31,9 @@ class ProcessLauncher:
         registry: Registry,
         programs: Path | None = None,
         path: Callable[[], str] = lambda: "",
+        pipes: Callable[[], AbstractContextManager[tuple[int, ...]]] | None = None,
     ) -> None:
+        self._pipes = pipes
         self._registry = registry
         self._programs = programs
         self._path = path
@@ -59,19 +68,29 @@ class ProcessLauncher:
             ActionFailed: If it cannot be started.
         """
         body: dict[str, Any] = {"command": command, "name": name}
-        if self._programs is not None:
-            body["env"] = {"PATH": f"{self._programs}:{self._path()}"}
-        return await self._started(body, chat, application=application)
+        if self._programs is None:
+            return await self._started(body, chat, application=application)
+        environment = body["env"] = {"PATH": f"{self._programs}:{self._path()}"}
+        if self._pipes is None or not application or command.split()[0] != BROWSER:
+            return await self._started(body, chat, application=application)
+        environment[PIPE_MARK] = "1"
+        with self._pipes() as descriptors:
+            return await self._started(body, chat, application=True, descriptors=descriptors)
 
     async def _started(
-        self, body: dict[str, Any], chat: CallingChat | None, *, application: bool
+        self,
+        body: dict[str, Any],
+        chat: CallingChat | None,
+        *,
+        application: bool,
+        descriptors: tuple[int, ...] = (),
     ) -> str:
         try:
             # Through the parser of the process route, so that both routes apply the same checks and
             # defaults.
             request = start_request(json.dumps({**body, "background": True}).encode())
             if application:
-                request = LaunchRequest(**vars(request))
+                request = LaunchRequest(**vars(request), descriptors=descriptors)
         except ToolCallError as error:
             raise InvalidAction("Cannot launch that.", str(error)) from error
         try:

@@ -8,8 +8,8 @@ are no messages; then all clients get the end of their messages.
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -37,6 +37,42 @@ class BrowserEnds:
         """Close both."""
         os.close(self.requests)
         os.close(self.answers)
+
+
+class BrowserPipes:
+    """Debugging pipes of one desktop's browsers: one for each start. Belongs to one event loop.
+
+    A start that only hands its page to the browser that runs already ends at once, and its pipe
+    with it.
+    """
+
+    def __init__(self) -> None:
+        self._opened: list[DebuggingPipe] = []
+
+    @property
+    def current(self) -> "DebuggingPipe | None":
+        """The pipe of the browser that runs, the oldest one that is open; None if none is."""
+        self._opened = [pipe for pipe in self._opened if not pipe.closed]
+        return next(iter(self._opened), None)
+
+    @contextmanager
+    def handed_over(self) -> Iterator[tuple[int, int]]:
+        """Open a pipe; yield the browser's ends, which are closed when it has started."""
+        pipe = DebuggingPipe()
+        ends = pipe.open()
+        self._opened = [*(one for one in self._opened if not one.closed), pipe.__enter__()]
+        try:
+            yield ends.requests, ends.answers
+        except BaseException:
+            pipe.close()
+            raise
+        finally:
+            ends.close()
+
+    def close(self) -> None:
+        """Close all pipes, which ends the browsers."""
+        for pipe in self._opened:
+            pipe.close()
 
 
 class PipeClient:

@@ -67,6 +67,20 @@ def decide(program: str, setting: SandboxMode, unavailable: str) -> BrowserLaunc
     return BrowserLaunch(program, setting, sandboxed=True, reason=unavailable, refusal=refusal)
 
 
+def desktop_policy() -> str:
+    """Return the managed policy, as JSON, of the browser of a desktop with mounts of its own.
+
+    Hosts of extensions are programs that the browser would start with its own rights. The warning
+    about switches would cover a part of each page, because of the switch for the debugging pipe.
+    """
+    policy = {
+        "CommandLineFlagSecurityWarningsEnabled": False,
+        "NativeMessagingBlocklist": ["*"],
+        "NativeMessagingUserLevelHosts": False,
+    }
+    return json.dumps(policy, indent=2) + "\n"
+
+
 def proxy_policy(proxy: str, bypassed: Sequence[str]) -> str:
     """Return the managed policy, as JSON, by which all traffic goes through a proxy.
 

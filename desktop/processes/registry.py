@@ -43,7 +43,7 @@ from .fair_turns import FairScheduler
 from .output_copies import OutputCopies, OwnCopies
 from .process import Process
 from .record import Listing, Record
-from .requests import OutputRequest, SignalRequest, StartRequest, digest
+from .requests import LaunchRequest, OutputRequest, SignalRequest, StartRequest, digest
 from .spawn import ResourceLimits, Spawner, SpawnRequest
 
 logger = logging.getLogger(__name__)
@@ -295,6 +295,7 @@ class Registry:
             limits=self._settings.limits,
             stdin=request.stdin,
             terminal=request.pty,
+            passed=request.descriptors if isinstance(request, LaunchRequest) else (),
             copy=lambda: copy or output_copies.own_copy(self._settings.output_folder, process_id),
         )
         with output_copies.closed_on_error(copy):

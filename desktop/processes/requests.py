@@ -59,6 +59,9 @@ def digest(request: StartRequest) -> str:
 class LaunchRequest(StartRequest):
     """An application that the service launches: it goes on while a person is in private."""
 
+    descriptors: tuple[int, ...] = ()
+    """Descriptors that it gets as 3, 4 and so on; they stay open here."""
+
 
 @dataclass(frozen=True)
 class SignalRequest:

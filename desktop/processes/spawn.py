@@ -60,6 +60,8 @@ class SpawnRequest:
     copy: Callable[[], OutputFile | None] = lambda: None
     """Opens the file that output is copied to; called in the spawn thread."""
     user: UserName = "agent"
+    passed: tuple[int, ...] = ()
+    """Descriptors that the command gets as 3, 4 and so on."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ def _start(request: SpawnRequest, launcher: ProgramLauncher) -> Spawned:
         if copy is not None:
             on_failure.callback(copy.close)
         ends = _ends(request, after, on_failure)
+        passed = {**ends.passed, **dict(enumerate(request.passed, 3))}
         cgroup = _group(request.limits)
         if cgroup is not None:
             on_failure.callback(cgroup.remove)
@@ -136,12 +139,12 @@ def _start(request: SpawnRequest, launcher: ProgramLauncher) -> Spawned:
             argv=("sh", "-c", request.command),
             environment=request.environment,
             directories=tuple(map(str, request.workdirs)),
-            descriptors=tuple(ends.passed),
+            descriptors=tuple(passed),
             terminal=None if request.terminal is None else 0,
             user=request.user,
             limits=_limits(request.limits, cgroup),
         )
-        running = launcher.start(program, tuple(ends.passed.values()))
+        running = launcher.start(program, tuple(passed.values()))
         on_failure.pop_all()
     workdir, terminal = Path(running.directory), request.terminal is not None
     return Spawned(running, ends.output, ends.input, workdir, copy, terminal, cgroup)

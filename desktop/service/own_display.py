@@ -167,6 +167,7 @@ class DesktopService:
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, InstanceOptions, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
         cgroup = common.open_cgroup(stack)
+        stack.callback(common.pipes.close)
         await stack.enter_async_context(common.helper)
         spawner = stack.enter_context(self._spawner())
         if common.programs is not None:

@@ -24,6 +24,7 @@ from deskhand.desktop.agent_helper.agent_helper import AgentHelper
 from deskhand.desktop.agent_helper.buses import HelperBuses
 from deskhand.desktop.agent_helper.launch import StartHelper
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
+from deskhand.desktop.browser.debugging_pipe import BrowserPipes
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
 from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
@@ -100,6 +101,8 @@ class ServiceContext:
     network: DesktopNetwork = field(default_factory=DesktopNetwork)
     agent_socket: socket | None = None
     """Listening socket for commands; None if they are the service's equals."""
+    browser_policy: bool = False
+    """True if the browser has the managed policy of desktops."""
     launcher: InitLauncher | None = None
     """Starts programs as the agent's user; None if they are children of the service."""
 
@@ -173,6 +176,7 @@ class CommonParts:
             *(settings, path, context.account, context.instance, inherit)
         )
         self.environment = {**context.network.environment, **built_environment}
+        self.pipes = BrowserPipes()
         self.helper = AgentHelper(context.start_helper)
         self.disk = DiskMeter(path, self.workdir)
         self.buses = HelperBuses(self.helper)

@@ -42,7 +42,7 @@ from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import listening, parse_address
 
-from .egress_settings import browser_policies, egress_of, with_egress
+from .egress_settings import browser_policies, egress_of, show_desktop_policy, with_egress
 from .own_display import DesktopService, preload
 from .parts import ServiceContext, command_environment
 
@@ -95,6 +95,8 @@ def _serve_separated(
             settings = replace(settings, command_cgroup=enforcement.commands)
         account = prepared.account.joining(settings.workdir_group)
         helpers.prepare(_helper_start(settings, identity, account, network))
+        if own_mounts:
+            show_desktop_policy()
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits))
@@ -120,6 +122,7 @@ def _serve_separated(
             display=prepared.display,
             host_pid=launch.host_pid,
             agent_socket=requests,
+            browser_policy=own_mounts,
             launcher=launch.programs,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))

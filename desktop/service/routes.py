@@ -148,7 +148,9 @@ def launching(
     applications = InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of)
     programs = common.programs
     launcher = ProcessLauncher(
-        parts.registry, programs, lambda: screen.environment().get("PATH", "")
+        *(parts.registry, programs, lambda: screen.environment().get("PATH", "")),
+        # Without the policy the browser warns of a switch, on each page.
+        pipes=common.pipes.handed_over if common.context.browser_policy else None,
     )
     return applications, launcher
 

@@ -150,14 +150,18 @@ def focused(desktop: Service) -> str:
 
 
 def under_browser(desktop: Service, spies: Spies) -> None:
-    """Have the browser itself start a spy, as it starts the host of an extension."""
+    """Have a browser start a spy as its child; the desktop's own browser does not."""
     prefix = spies.home / "host"
     script = f'#!/bin/sh\n{spies.command("browser", "all")} &\nexec "$@"\n'
     desktop.http.post(
         "/api/v0/write-file", params={"path": str(prefix)}, content=script.encode()
     ).raise_for_status()
     output(desktop, f"chmod 700 {prefix}")
-    command = f"exec browser --utility-cmd-prefix={prefix} about:blank"
+    arguments = f"--utility-cmd-prefix={prefix} about:blank"
+    assert "not started with --utility-cmd-prefix" in output(desktop, f"browser {arguments} 2>&1")
+    assert not spies.file("browser").exists()
+    # The control: the same program takes the switch, with the rights of the agent's commands.
+    command = f"exec chromium --user-data-dir={spies.home}/profile {arguments}"
     desktop.post("/api/v0/processes/start", {"command": command, "background": True})
     spies.wait_ready("browser")
 
@@ -187,7 +191,7 @@ def check_blind(desktop: Service, spies: Spies, names: list[str]) -> None:
     assert (during, after) == ({name: [] for name in names}, {name: [] for name in names})
 
 
-PLACES = ("command", "window", "tray", "terminal", pytest.param("browser", marks=OPEN))
+PLACES = ("command", "window", "tray", "terminal", "browser")
 
 
 @pytest.mark.parametrize("place", PLACES)

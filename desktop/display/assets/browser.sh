@@ -26,6 +26,13 @@ fields=form-controls
 [ ! -e '@FOLDER@/share/accessibility' ] || fields=complete
 set -- --force-renderer-accessibility=$fields "$@"
 
+# The service has the other ends of descriptors 3 and 4. Without the second switch pages would see
+# in navigator.webdriver that there is a pipe.
+if [ -n "$DESKHAND_BROWSER_PIPE" ]; then
+    unset DESKHAND_BROWSER_PIPE
+    set -- --remote-debugging-pipe --disable-blink-features=AutomationControlled "$@"
+fi
+
 exec @BROWSER@ \
     --user-data-dir="$profile" \
     --no-first-run --no-default-browser-check --disable-default-apps \

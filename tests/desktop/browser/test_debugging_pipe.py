@@ -5,7 +5,9 @@ import os
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from deskhand.desktop.browser.debugging_pipe import MOST_WAITING, DebuggingPipe
+import pytest
+
+from deskhand.desktop.browser.debugging_pipe import MOST_WAITING, BrowserPipes, DebuggingPipe
 from deskhand.desktop.browser.pipe_messages import Message, PipeReader, framed
 
 LIMIT = 20.0
@@ -26,6 +28,10 @@ class PlayedBrowser:
             assert data
             self._received += self._reader.feed(data)
         return self._received.pop(0)
+
+    def close(self) -> None:
+        os.close(self._requests)
+        os.close(self.answers)
 
     def send(self, **message: Any) -> None:
         os.write(self.answers, framed(message))
@@ -114,6 +120,38 @@ def test_a_client_that_does_not_read_is_disconnected() -> None:
         slow.close()
 
     play(scenario)
+
+
+def test_the_pipe_of_the_browser_that_runs_is_the_first_one() -> None:
+    async def scene() -> None:
+        pipes = BrowserPipes()
+        assert pipes.current is None
+        with pipes.handed_over() as (requests, answers):
+            browser = PlayedBrowser(os.dup(requests), os.dup(answers))
+        first = pipes.current
+        assert first is not None
+        # A second start hands its page over and ends.
+        with pipes.handed_over():
+            pass
+        assert pipes.current is first
+        client = first.connect()
+        client.send({"id": 1, "method": "Test.asked"})
+        assert (await browser.request())["method"] == "Test.asked"
+        pipes.close()
+        assert pipes.current is None
+        browser.close()
+
+    asyncio.run(asyncio.wait_for(scene(), LIMIT))
+
+
+def test_a_start_that_fails_leaves_no_pipe() -> None:
+    async def scene() -> None:
+        pipes = BrowserPipes()
+        with pytest.raises(OSError, match="no such program"), pipes.handed_over():
+            raise OSError("no such program")
+        assert pipes.current is None
+
+    asyncio.run(scene())
 
 
 def test_a_paused_client_is_refused() -> None:

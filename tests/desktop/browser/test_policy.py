@@ -4,11 +4,18 @@ from deskhand.desktop.browser.policy import (
     SWITCHED_OFF,
     BrowserLaunch,
     decide,
+    desktop_policy,
     missing,
     proxy_policy,
 )
 
 WHY = "user namespaces do not work here (unshare failed: Operation not permitted)"
+
+
+def test_the_policy_starts_no_hosts_of_extensions() -> None:
+    policy = json.loads(desktop_policy())
+    assert policy["NativeMessagingBlocklist"] == ["*"]
+    assert policy["NativeMessagingUserLevelHosts"] is False
 
 
 def test_a_sandbox_that_works_is_used() -> None:
