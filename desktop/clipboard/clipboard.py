@@ -184,8 +184,8 @@ class X11Clipboard:
         # A client that copies again what it has just lost would do so for ever.
         if content is None or (content == last and now < at + READOPTION_SECONDS):
             return
-        self._adopted = content, now
         self._selection.own(content, since)
+        self._adopted = content, now
         # Another client copied, so nothing is restored by itself.
         self._due = None
 
