@@ -14,6 +14,7 @@ from fastapi import APIRouter
 from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
 
 from deskhand.desktop.display.x_server import XServer
+from deskhand.desktop.freeze.report import StopReport
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.vncbridge.rfb import proxy as relay
@@ -93,10 +94,28 @@ async def take_control(page: Page | FrameLocator, name: str = "Ann") -> None:
     await expect(status_of(page)).to_have_text("You are in control")
 
 
+class FrozenPrograms:
+    """A freezer that has stopped programs, and could not stop others."""
+
+    def __init__(self, count: int, *running: str) -> None:
+        self._report = StopReport(count, running, 1.0)
+
+    def hold(self) -> None:
+        pass
+
+    def release(self) -> StopReport:
+        return self._report
+
+    def report(self) -> StopReport:
+        return self._report
+
+
 @asynccontextmanager
-async def serving(stage: Stage) -> AsyncIterator[list[APIRouter]]:
+async def serving(
+    stage: Stage, freezer: FrozenPrograms | None = None
+) -> AsyncIterator[list[APIRouter]]:
     """The routes of a desktop, as far as its page asks them."""
-    leasing = LeaseRuntime()
+    leasing = LeaseRuntime(freezer=freezer)
     watchers = Viewers(control=leasing)
     upstream = relay.UnixUpstream(stage.server.rfb_socket)
     status = APIRouter()
@@ -115,9 +134,11 @@ async def serving(stage: Stage) -> AsyncIterator[list[APIRouter]]:
 
 
 @asynccontextmanager
-async def watching(stage: Stage) -> AsyncIterator[tuple[Page, Service]]:
+async def watching(
+    stage: Stage, freezer: FrozenPrograms | None = None
+) -> AsyncIterator[tuple[Page, Service]]:
     async with (
-        serving(stage) as routes,
+        serving(stage, freezer) as routes,
         Service(*routes) as service,
         page_of(stage.browser) as page,
     ):
@@ -215,6 +236,31 @@ def test_another_browser_sees_a_still_until_control_is_given_back(stage: Stage) 
             await page.get_by_role("button", name="Give back").click()
             await expect(status_of(other)).to_have_text(LIVE)
             await expect(page.get_by_text("2 watching")).to_be_visible()
+
+    stage.play(scenario())
+
+
+@pytest.mark.parametrize(
+    ("freezer", "text"),
+    [
+        (
+            FrozenPrograms(3, "stubborn", "vi"),
+            "1 watching, 3 programs stopped, not stopped: stubborn, vi",
+        ),
+        (FrozenPrograms(1), "1 watching, 1 program stopped"),
+    ],
+    ids=["some", "one"],
+)
+def test_the_page_reports_the_programs_that_are_stopped_in_private(
+    stage: Stage, freezer: FrozenPrograms, text: str
+) -> None:
+    async def scenario() -> None:
+        async with watching(stage, freezer) as (page, _):
+            await expect(page.get_by_text("1 watching", exact=True)).to_be_visible()
+            await take_control(page)
+            await expect(page.get_by_text(text, exact=True)).to_be_visible()
+            await page.get_by_role("button", name="Give back").click()
+            await expect(page.get_by_text("1 watching", exact=True)).to_be_visible()
 
     stage.play(scenario())
 

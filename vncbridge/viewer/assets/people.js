@@ -43,7 +43,8 @@ function stoppedText(stopped) {
     return "";
   }
   const names = stopped.not_stopped.join(", ");
-  return `, ${stopped.count} programs stopped${names ? `, not stopped: ${names}` : ""}`;
+  const count = stopped.count === 1 ? "1 program" : `${stopped.count} programs`;
+  return `, ${count} stopped${names ? `, not stopped: ${names}` : ""}`;
 }
 
 export function rememberedName() {
