@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.work_order import ordered, shares
+
 # A shell starts what it runs in the background with this ignored, and so would all our children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -87,12 +89,27 @@ SLOW_SECONDS = 5.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 _long: dict[str, float] = {}
 
 
+SHARED = ("plane", "chrome", "desktop", "one_desktop")
+"""Fixtures of tests/system that each worker starts when it first needs them."""
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a marker ``slow`` without a reason."""
+    """Order the tests for workers, and refuse a marker ``slow`` without a reason."""
+    workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
+    if workers is not None:
+        items.sort(key=lambda item: shares(_used(item), SHARED))
+        items[:] = ordered(items, lambda item: "tests/system/" in item.nodeid, int(workers))
     for item in items:
         for mark in item.iter_markers("slow"):
             if not mark.args:
                 raise pytest.UsageError(f"{item.nodeid}: the marker slow needs a reason")
+
+
+def _used(item: pytest.Item) -> list[str]:
+    """Return the fixtures of a test, also those that its parameters name."""
+    values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return [*getattr(item, "fixturenames", ()), *(one for one in values if isinstance(one, str))]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.services import DESKHAND, Service
+from tests.system.services import DESKHAND, PATIENCE, Service
 
 pytestmark = pytest.mark.x11
 
@@ -96,7 +96,7 @@ def test_the_doctor_explains_how_to_fix_a_missing_program(tmp_path: Path) -> Non
         capture_output=True,
         text=True,
         env=environment,
-        timeout=60,
+        timeout=3 * PATIENCE,
         check=False,
     )
     assert ended.returncode == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.services import DESKHAND, service
+from tests.system.services import DESKHAND, PATIENCE, service
 
 pytestmark = [
     pytest.mark.x11,
@@ -54,7 +54,7 @@ def test_the_doctor_reports_that_the_browser_has_no_sandbox(
         [*program, "doctor", "--json", "--data-dir", str(tmp_path / "data")],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=3 * PATIENCE,
         check=False,
     )
     findings = {finding["name"]: finding for finding in json.loads(ended.stdout)["findings"]}

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Json, Service, service, until
+from tests.system.services import PATIENCE, Json, Service, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -147,8 +147,8 @@ def test_streams_end_with_the_service(tmp_path_factory: pytest.TempPathFactory) 
         listening_now = threading.Event()
         thread = threading.Thread(target=listen)
         thread.start()
-        assert listening_now.wait(20)
+        assert listening_now.wait(PATIENCE)
         found.process.terminate()
-        assert ended.wait(20)
+        assert ended.wait(PATIENCE)
         thread.join()
-        assert found.process.wait(20) == 0
+        assert found.process.wait(PATIENCE) == 0

@@ -14,6 +14,7 @@ from websockets.sync.client import connect
 
 from tests.system.services import (
     DESKHAND,
+    PATIENCE,
     Service,
     descendants_of,
     host_pid,
@@ -149,7 +150,7 @@ def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
         until(lambda: sum("sleep" in p for p in descendants_of(instance)) >= 2, "both sleeps")
         keeper = found.process.pid
         os.kill(service_pid(keeper) if whom == "service" else keeper, signal.SIGKILL)
-        found.process.wait(20)
+        found.process.wait(PATIENCE)
         until(lambda: not descendants_of(instance), "the end of every descendant")
         # Without a keeper it is known by its user alone, where no other process has that user.
         if whom == "service" or os.geteuid() == 0:
@@ -167,7 +168,7 @@ def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
         )
         before = entry.stat()
         found.process.terminate()
-        assert found.process.wait(20) == 0
+        assert found.process.wait(PATIENCE) == 0
         assert not descendants_of(instance)
         # Another desktop may have taken the number since.
         assert not entry.exists() or entry.stat().st_ctime_ns != before.st_ctime_ns
@@ -227,7 +228,7 @@ def start_and_fail(*arguments: str, path: str | None = None) -> str:
     environment = {**os.environ, **({"PATH": path} if path else {})}
     ended = subprocess.run(
         [DESKHAND, *arguments, "--json"], capture_output=True, text=True, env=environment,
-        timeout=60, check=False,
+        timeout=3 * PATIENCE, check=False,
     )  # fmt: skip
     assert ended.returncode == 4, ended
     assert ended.stdout == ""

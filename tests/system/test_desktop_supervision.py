@@ -12,7 +12,7 @@ import pytest
 from websockets.sync.client import connect as websocket
 
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Service, child, service, service_pid, until
+from tests.system.services import PATIENCE, Service, child, service, service_pid, until
 
 pytestmark = pytest.mark.x11
 
@@ -151,11 +151,11 @@ def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -
             orphan = stack.enter_context(child("sleep", "1000", environment=mark))
             for pid in (keeper, served):
                 os.kill(pid, signal.SIGKILL)
-            first.process.wait(20)
+            first.process.wait(PATIENCE)
         # Another service that starts now may sweep before ours does.
         second = stack.enter_context(service(tmp_path / "second.log", "desktop"))
         assert not folder.exists()
-        assert orphan.wait(20) == -signal.SIGKILL
+        assert orphan.wait(PATIENCE) == -signal.SIGKILL
         assert Path(home_of(second)).parent.exists() or os.geteuid() != 0
         with service(tmp_path / "third.log", "desktop"):
             assert second.get(STATUS)["xserver"]["running"]

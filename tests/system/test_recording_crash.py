@@ -16,6 +16,7 @@ import pytest
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move_index
 from tests.recording.fakes import decoded
+from tests.system.services import PATIENCE
 
 A = "a1111111-2222-3333-4444-555555555555"
 
@@ -74,7 +75,7 @@ def recording(
 
 def kill(child: subprocess.Popen[str]) -> None:
     os.kill(child.pid, signal.SIGKILL)
-    child.wait(20)
+    child.wait(PATIENCE)
 
 
 def reported(child: subprocess.Popen[str]) -> tuple[str, float]:
@@ -195,7 +196,7 @@ def test_a_recording_that_finds_no_room_ends_and_plays(tmp_path: Path, whole_dis
             [sys.executable, "-c", FILLING, str(tmp_path / "disk"), A, str(limit)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=3 * PATIENCE,
         )
         assert done.stdout.split() == ["disk_full"], done.stderr
         catalog = Catalog(tmp_path / "disk")

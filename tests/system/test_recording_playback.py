@@ -26,6 +26,7 @@ from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import marked
 from tests.system.browsing import plain_page
+from tests.system.services import PATIENCE
 
 A = "a1111111-2222-3333-4444-555555555555"
 WHOLE = ((0, 0, 321, 241),)
@@ -61,7 +62,7 @@ def probed(path: Path) -> dict[str, Any]:
         ["ffprobe", "-v", "error", "-count_frames", "-show_streams", "-of", "json", str(path)],
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=3 * PATIENCE,
     )
     assert found.stderr == b""
     (stream,) = json.loads(found.stdout)["streams"]

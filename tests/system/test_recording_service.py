@@ -19,7 +19,16 @@ import pytest
 from deskhand.recording.library import metadata
 from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
-from tests.system.services import Json, Service, client, descendants_of, service, service_pid, until
+from tests.system.services import (
+    PATIENCE,
+    Json,
+    Service,
+    client,
+    descendants_of,
+    service,
+    service_pid,
+    until,
+)
 
 pytestmark = pytest.mark.x11
 
@@ -71,7 +80,7 @@ def probed(path: Path, *wanted: str) -> Json:
         ["ffprobe", "-v", "error", *wanted, "-of", "json", str(path)],
         capture_output=True,
         check=True,
-        timeout=60,
+        timeout=3 * PATIENCE,
     )
     assert found.stderr == b""
     probed: Json = json.loads(found.stdout)
@@ -284,12 +293,12 @@ def test_fifty_readers_of_a_long_video_need_little_memory(folder: Path, tmp_path
         def read() -> None:
             with desktop.http.stream("GET", f"{RECORDINGS}/{A}/video") as video:
                 assert len(next(video.iter_raw(65536))) > 0
-                barrier.wait(20)
-                enough.wait(20)
+                barrier.wait(PATIENCE)
+                enough.wait(PATIENCE)
 
         with ThreadPoolExecutor(50) as pool:
             readers = [pool.submit(read) for _ in range(50)]
-            barrier.wait(20)
+            barrier.wait(PATIENCE)
             grown = process.memory_info().rss - before
             enough.set()
             for reader in readers:
@@ -323,7 +332,7 @@ def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
         start(desktop)
         stir(desktop)
         desktop.process.terminate()
-        assert desktop.process.wait(20) == 0
+        assert desktop.process.wait(PATIENCE) == 0
     document = metadata.read((folder / "recordings" / A / "1.json").read_text())
     assert (document.end_reason, document.complete) == ("closed", True)
     with service(tmp_path / "2.log", "desktop", "--folder", str(folder)) as desktop:
@@ -350,7 +359,7 @@ def test_what_a_killed_service_recorded_is_found_by_the_next(
         until(lambda: written.exists() and written.stat().st_size > 3000, "something on the disk")
         keeper = psutil.Process(desktop.process.pid)
         os.kill(service_pid(keeper.pid) if whom == "service" else keeper.pid, signal.SIGKILL)
-        desktop.process.wait(20)
+        desktop.process.wait(PATIENCE)
     until(lambda: not keeper.is_running(), "the end of the keeper")
     # Without namespaces the service outlives its keeper, and closes its recordings.
     closed = whom == "keeper" and os.geteuid() != 0
