@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.services import PATIENCE, descendants_of, service, until
+from tests.system.services import PATIENCE, Service, descendants_of, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -66,11 +66,11 @@ def test_a_chat_in_mid_step_goes_on_after_a_kill(tmp_path: Path) -> None:
         assert done["recording_file_id"]
 
 
-def test_a_second_start_names_the_first(tmp_path: Path) -> None:
-    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+def test_a_second_start_names_the_first(plane: Service, tmp_path: Path) -> None:
+    data = plane.errors.with_name("data")
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
     with (
-        service(tmp_path / "first.log", *arguments) as first,
-        pytest.raises(AssertionError, match=f"in use by deskhand up, process {first.ready['pid']}"),
+        pytest.raises(AssertionError, match=f"in use by deskhand up, process {plane.ready['pid']}"),
         service(tmp_path / "second.log", *arguments),
     ):
         pytest.fail("must not start")
