@@ -152,6 +152,8 @@ def variables() -> dict[str, str]:
 def run(root: Path, command: str, environment: Mapping[str, str]) -> tuple[int, str]:
     """Run a command in a root file system, shown as it runs; return its status and output."""
     namespaces: Sequence[str] = (
+        # A shell ignores signals in what it runs in the background, and children inherit that.
+        *("env", "--default-signal"),
         *("setpriv", "--pdeathsig", "KILL"),
         *("unshare", "--mount", "--pid", "--fork", "--kill-child"),
     )
