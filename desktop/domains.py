@@ -1,10 +1,16 @@
-"""Hosts of web pages and the domains that they belong to."""
+"""Hosts of web pages and the domains that they belong to.
+
+A page that was not encrypted may come from any host: a program on the way, or the browser's own
+resolver rules, can imitate its name. So a domain admits pages with the scheme ``https`` only, and
+one that is written as ``http://intranet.example`` admits those with ``http`` too.
+"""
 
 import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 _DOMAIN = re.compile(r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*")
+UNENCRYPTED = "http://"
 LONGEST = 253
 """Characters of a domain name as text: the 255 octets of RFC 1035 (2.3.4) without the root."""
 
@@ -14,8 +20,16 @@ def is_domain(text: str) -> bool:
     return len(text) <= LONGEST and _DOMAIN.fullmatch(text) is not None
 
 
+def is_domain_entry(text: str) -> bool:
+    """Return True if the text is a domain, or one with ``http://`` before it."""
+    return is_domain(text.removeprefix(UNENCRYPTED))
+
+
 def host_of(address: str) -> str:
-    """Return the host of a page's URL; empty for a URL that has none or cannot be parsed."""
+    """Return the host of a page's URL; empty for a URL that has none or cannot be parsed.
+
+    That of an unencrypted page has ``http://`` before it.
+    """
     try:
         parts = urlsplit(address)
         host = parts.hostname
@@ -25,9 +39,18 @@ def host_of(address: str) -> str:
         return ""
     # A fully qualified name may end with the root's dot, which browsers keep in the URL.
     host = host.removesuffix(".")
-    return host if is_domain(host) else ""
+    if not is_domain(host):
+        return ""
+    return host if parts.scheme == "https" else f"{UNENCRYPTED}{host}"
 
 
 def belongs(host: str, domains: Iterable[str]) -> bool:
-    """Return True if a host equals one of the domains or is a subdomain of one."""
-    return bool(host) and any(host == one or host.endswith(f".{one}") for one in domains)
+    """Return True if a host of `host_of` equals one of the domains or is a subdomain of one."""
+    name = host.removeprefix(UNENCRYPTED)
+    unencrypted = name != host
+    names = (
+        one.removeprefix(UNENCRYPTED)
+        for one in domains
+        if not unencrypted or one.startswith(UNENCRYPTED)
+    )
+    return bool(name) and any(name == one or name.endswith(f".{one}") for one in names)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from deskhand.desktop.domains import LONGEST, is_domain
+from deskhand.desktop.domains import LONGEST, UNENCRYPTED, is_domain_entry
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Point, Region
 
@@ -116,7 +116,7 @@ def domains(name: str, value: Any) -> tuple[str, ...]:
     """Read one or more hosts or domains."""
     found = tuple(text(name, item) for item in items(name, value, 1, MOST_HOSTS))
     for one in found:
-        if not is_domain(one):
+        if not is_domain_entry(one):
             raise InvalidAction(f'"{name}" must be hosts or domains, as mail.example.')
     return found
 
@@ -230,11 +230,12 @@ FIELDS: dict[str, Field] = {
     "hosts": Field(
         {
             "type": "array",
-            "items": {"type": "string", "maxLength": LONGEST},
+            "items": {"type": "string", "maxLength": LONGEST + len(UNENCRYPTED)},
             "minItems": 1,
             "maxItems": MOST_HOSTS,
-            "description": "Type only if a page of one of these hosts or domains has the keyboard; "
-            "otherwise, also if that cannot be told, 409 with code foreign_host.",
+            "description": "Type only if a page of one of these hosts or domains has the keyboard: "
+            "with https; with http only that of an entry such as http://intranet.example. "
+            "Otherwise, also if that cannot be told, 409 with code foreign_host.",
         },
         domains,
     ),

@@ -161,9 +161,9 @@ def output(desktop: Service, command: str) -> str:
     return str(desktop.get(f"/api/v0/processes/{process}/output?wait=true")["output"])
 
 
-def type_for_bank(desktop: Service) -> tuple[int, Json]:
+def type_for_bank(desktop: Service, host: str = f"http://{BANK}") -> tuple[int, Json]:
     """Type the value for pages of the bank only, as ``type_secret`` does, but slowly."""
-    wanted = {"action": "type", "text": VALUE, "hosts": [BANK], "delay_ms": DELAY_MS}
+    wanted = {"action": "type", "text": VALUE, "hosts": [host], "delay_ms": DELAY_MS}
     answer = desktop.http.post("/api/v0/desktop/action", json=wanted, timeout=3 * PATIENCE)
     return answer.status_code, answer.json()
 
@@ -228,7 +228,7 @@ def test_a_frame_of_another_site_in_the_page_is_not_typed_into(
 
 
 @pytest.mark.slow("a browser that starts")
-@pytest.mark.parametrize("way", ["look-alike", "title", "data", "file"])
+@pytest.mark.parametrize("way", ["look-alike", "title", "data", "file", "unencrypted"])
 def test_a_page_that_imitates_another_site_is_not_typed_into(
     desktop: Service, sites: Sites, way: str
 ) -> None:
@@ -238,6 +238,10 @@ def test_a_page_that_imitates_another_site_is_not_typed_into(
             url = sites.url(LOOK_ALIKE, "/now")
         case "title":
             url = sites.url(THIEF, "/now")
+        case "unencrypted":
+            # As with the browser's own resolver rules (--host-resolver-rules), which need no
+            # certificate of the name that they imitate.
+            url = sites.url(BANK, "/plain")
         case "data":
             url = "data:text/html," + page.replace("'", '"').replace("\n", " ")
         case _:
@@ -247,9 +251,14 @@ def test_a_page_that_imitates_another_site_is_not_typed_into(
             assert answer.is_success, answer.text
             url = f"file://{wanted['path']}"
     browse(desktop, url)
-    status, answer_body = type_for_bank(desktop)
+    wanted_host = BANK if way == "unencrypted" else f"http://{BANK}"
+    status, answer_body = type_for_bank(desktop, wanted_host)
     assert (status, answer_body["code"]) == (409, "foreign_host")
     assert_nothing_stolen(desktop, sites)
+    if way == "unencrypted":
+        # The control: an entry that states it admits the page.
+        assert type_for_bank(desktop)[0] == 200
+        return
     # The control: without hosts the same field receives what is typed.
     desktop.act(action="type", text="control")
     until(lambda: "control" in str(desktop.get(TREE)), "the text of the control")

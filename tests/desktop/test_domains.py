@@ -2,16 +2,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.domains import belongs, host_of, is_domain
+from deskhand.desktop.domains import belongs, host_of, is_domain, is_domain_entry
 
 
 @pytest.mark.parametrize(
     ("address", "host"),
     [
         ("https://mail.example/login?next=https://evil.test", "mail.example"),
-        ("http://MAIL.example:8080/", "mail.example"),
+        ("https://MAIL.example:8080/", "mail.example"),
+        ("http://MAIL.example:8080/", "http://mail.example"),
         ("https://mail.example./", "mail.example"),
-        ("http://127.0.0.1:5000/", "127.0.0.1"),
+        ("http://127.0.0.1:5000/", "http://127.0.0.1"),
         ("https://mail.example@evil.test/", "evil.test"),
         ("https://xn--mller-kva.example/", "xn--mller-kva.example"),
         ("file:///home/mail.example", ""),
@@ -33,7 +34,7 @@ def test_a_host_is_told_of_pages_that_came_from_one(address: str, host: str) -> 
 @given(st.text())
 def test_any_address_has_a_host_or_none(address: str) -> None:
     host = host_of(address)
-    assert host == "" or is_domain(host)
+    assert host == "" or is_domain_entry(host)
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,12 @@ def test_any_address_has_a_host_or_none(address: str) -> None:
         ("mail.example.evil.test", ["mail.example"], False),
         ("mail.example", [], False),
         ("", ["mail.example"], False),
+        # Without encryption, the name of a page can be imitated.
+        ("http://mail.example", ["mail.example"], False),
+        ("http://mail.example", ["http://mail.example"], True),
+        ("http://www.mail.example", ["bank.example", "http://mail.example"], True),
+        ("mail.example", ["http://mail.example"], True),
+        ("http://", ["http://"], False),
     ],
 )
 def test_a_host_belongs_to_its_own_domain_and_those_above(
@@ -75,3 +82,10 @@ def test_a_host_belongs_to_its_own_domain_and_those_above(
 )
 def test_a_domain_is_written_as_pages_have_it(text: str, fine: bool) -> None:
     assert is_domain(text) is fine
+
+
+def test_an_entry_may_admit_unencrypted_pages() -> None:
+    assert is_domain_entry("mail.example")
+    assert is_domain_entry("http://mail.example")
+    assert not is_domain_entry("https://mail.example")
+    assert not is_domain_entry("http://http://mail.example")

@@ -132,7 +132,7 @@ def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     refused = desktop.post("/api/v0/desktop/action", only_elsewhere, 409)
     assert refused["code"] == "foreign_host"
     assert "127.0.0.1 has the keyboard" in refused["detail"]
-    assert "told_text" not in desktop.act(action="type", text="ada", hosts=["127.0.0.1"])
+    assert "told_text" not in desktop.act(action="type", text="ada", hosts=["http://127.0.0.1"])
     talk_nonsense(desktop)
     # What has the keyboard a moment later could be where the text went.
     desktop.act(action="wait", duration=1)

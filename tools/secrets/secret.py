@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from deskhand.desktop.domains import is_domain
+from deskhand.desktop.domains import is_domain_entry
 from deskhand.tools.store.errors import BadSecret
 
 # Names stand in paths of the API and in arguments of tools.
@@ -79,7 +79,9 @@ def check(secret: Secret) -> None:
     """
     if NAME.fullmatch(secret.name) is None:
         raise BadSecret("a name has 1 to 64 letters, digits, dots, dashes and underscores")
-    if secret.domains is not None and not (secret.domains and all(map(is_domain, secret.domains))):
+    if secret.domains is not None and not (
+        secret.domains and all(map(is_domain_entry, secret.domains))
+    ):
         raise BadSecret("domains are hosts' names in small letters, as mail.example")
     if secret.domains and secret.anywhere:
         raise BadSecret('give domains or "anywhere": true, not both')

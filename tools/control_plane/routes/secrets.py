@@ -27,6 +27,8 @@ BODY = {
             "items": {"type": "string", "examples": ["mail.example"]},
             "minItems": 1,
             "maxItems": MOST_DOMAINS,
+            "description": "Their pages are admitted with https; with http only those of an entry "
+            "that begins with http://, as http://intranet.example.",
         },
         "anywhere": {
             "type": "boolean",
