@@ -3,7 +3,8 @@
 Each connection carries one request. It is *reading* until the request's line is complete, for
 `REQUEST_SECONDS` at most; then *answering*; and, if the answer started a program, *waiting* until
 the program has ended. A client that closes the connection while it waits ends the program, as a
-shell ends the command that it runs. `MOST_CONNECTIONS` may be open; more are refused at once.
+shell ends the command that it runs. `MOST_CONNECTIONS` may be open; more are refused at once,
+except those of the panel: commands must not keep a person from launching a program.
 """
 
 import asyncio
@@ -99,13 +100,22 @@ class AgentSocketServer:
         await asyncio.gather(*self._connections, return_exceptions=True)
 
     def _accepted(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._connections) >= MOST_CONNECTIONS:
+        if len(self._connections) >= MOST_CONNECTIONS and not self._is_panel(writer):
             writer.write(line_of(error_answer("busy", "Too many requests are open.")))
             writer.close()
             return
         task = asyncio.ensure_future(self._serve(reader, writer))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
+
+    def _is_panel(self, writer: asyncio.StreamWriter) -> bool:
+        try:
+            peer = peer_of(writer.get_extra_info("socket"))
+        except OSError:
+            return False
+        origin = origin_of(peer.ancestry(), (), self._services.launchers())
+        peer.close()
+        return origin.panel
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

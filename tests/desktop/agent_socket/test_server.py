@@ -36,6 +36,7 @@ class FakeServices:
     ended: asyncio.Event = field(default_factory=asyncio.Event)
     origins: list[RequestOrigin] = field(default_factory=list)
     refusing: bool = False
+    panel: tuple[int, ...] = ()
 
     def commands(self) -> Sequence[CommandRoot]:
         own = start_ticks(os.getpid())
@@ -43,7 +44,7 @@ class FakeServices:
         return [CommandRoot(ProcessLink(os.getpid(), own), CallingChat("a"))]
 
     def launchers(self) -> Collection[int]:
-        return ()
+        return self.panel
 
     async def answer(self, request: AgentRequest, origin: RequestOrigin) -> AgentAnswer:
         self.origins.append(origin)
@@ -184,6 +185,12 @@ def test_too_many_connections_are_refused_at_once(tmp_path: Path) -> None:
         opened[0][1].write(STATUS)
         assert await answer(opened[0][0]) == {"chat_id": "a"}
         assert await opened[0][0].read() == b""
+        reader, writer = await connect()
+        writer.write(STATUS)
+        assert await answer(reader) == {"chat_id": "a"}
+        opened.append(await connect())
+        # A program of the panel is served all the same.
+        services.panel = (os.getppid(),)
         reader, writer = await connect()
         writer.write(STATUS)
         assert await answer(reader) == {"chat_id": "a"}
