@@ -190,6 +190,7 @@ class DesktopAssignment:
 
     async def _own(self, chat: ChatRow) -> str:
         """Return the chat's own desktop with its display."""
+        above = await self._repository.store.read(lambda s: chats.ancestors(s, chat.id))
         async with self._lock(chat.id):
             plain = self._plain.held(chat.id)
             if plain is not None:
@@ -200,6 +201,7 @@ class DesktopAssignment:
                 lambda: self._machines.acquire(
                     chat.id, name=chat.title, root_id=chat.root_id, egress=self._egress(chat)
                 ),
+                above,
             )
 
     async def _of_root(self, root_id: str) -> str:

@@ -1,9 +1,16 @@
 """The places for desktops of chats, up to a limit, and the queue of chats that wait for one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
+
+from deskhand.tools.conversation.errors import NoDesktop
 
 from .ports import DesktopSource
+
+BLOCKED = (
+    "all {} desktops with a display belong to agents that wait for this one or for others in the "
+    'queue; share the desktop of its parent (desktop "shared"), or raise the setting most_desktops'
+)
 
 Start = Callable[[], Awaitable[str]]
 """Starts a desktop, or its display, and returns the desktop's id when it is ready."""
@@ -34,6 +41,8 @@ class DesktopPool:
         self._resting: dict[str, float] = {}
         """Chats whose desktop is idle, and since when; the longest idle first."""
         self._waiting: dict[str, asyncio.Event] = {}
+        self._above: dict[str, frozenset[str]] = {}
+        """Ancestors of the chats that wait."""
         self._expected: dict[str, None] = {}
         """Chats that were announced and have not requested their desktop yet."""
 
@@ -69,14 +78,20 @@ class DesktopPool:
         """Return whether the chat's desktop is idle."""
         return chat_id in self._resting
 
-    async def acquire(self, chat_id: str, start: Start) -> str:
-        """Return the chat's desktop; start one as soon as the limit permits."""
+    async def acquire(self, chat_id: str, start: Start, above: Collection[str] = ()) -> str:
+        """Return the chat's desktop; start one as soon as the limit permits.
+
+        ``above`` are the ancestors of the chat.
+
+        Raises:
+            NoDesktop: If only chats have desktops that wait for this chat or others in the queue.
+        """
         self._expected.pop(chat_id, None)
         self._resting.pop(chat_id, None)
         held = self.held(chat_id)
         if held is not None:
             return held
-        await self._wait_for_room(chat_id)
+        await self._wait_for_room(chat_id, above)
         self._desktops[chat_id] = None
         try:
             desktop_id = await start()
@@ -122,18 +137,33 @@ class DesktopPool:
         self._desktops.pop(chat_id, None)
         self._wake()
 
-    async def _wait_for_room(self, chat_id: str) -> None:
+    async def _wait_for_room(self, chat_id: str, above: Collection[str]) -> None:
         self._desktops.pop(chat_id, None)
         woken = self._waiting[chat_id] = asyncio.Event()
+        self._above[chat_id] = frozenset(above)
         try:
             while not await self._room(chat_id):
+                if await self._is_deadlock():
+                    raise NoDesktop(BLOCKED.format(self._limit))
                 await woken.wait()
                 # Clear before the next check: a change during that check must not be missed.
                 woken.clear()
         finally:
-            del self._waiting[chat_id]
+            del self._waiting[chat_id], self._above[chat_id]
             # The next chat in the queue has become the first and must check for room itself.
             self._wake()
+
+    async def _is_deadlock(self) -> bool:
+        """Return whether every desktop is kept by a chat above one that waits here."""
+        if len(self._desktops) < self._limit:
+            return False
+        waited = frozenset[str]().union(*self._above.values())
+        for chat_id in list(self._desktops):
+            if chat_id not in waited:
+                return False
+            if chat_id in self._resting and not await self._in_use(chat_id):
+                return False
+        return True
 
     async def _room(self, chat_id: str) -> bool:
         if self.position(chat_id) != 1:

@@ -5,6 +5,7 @@ import pytest
 
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.desktops.pool import DesktopPool
+from deskhand.tools.conversation.errors import NoDesktop
 from tests.tools.agents.chats.fakes import LIMIT, FakeMachines
 
 
@@ -225,3 +226,49 @@ def test_releasing_what_is_not_there_does_nothing() -> None:
         assert (fixture.taken, fixture.machines.released) == (["b"], ["old"])
 
     _run(1, scenario)
+
+
+def test_a_chat_does_not_wait_for_a_place_that_waits_for_it() -> None:
+    async def scenario(fixture: Bench) -> None:
+        await fixture.acquire("root")
+        start = started(fixture.machines, "child")
+        with pytest.raises(NoDesktop, match="raise the setting most_desktops"):
+            await fixture.pool.acquire("child", start, ("root",))
+        # It is no one's ancestor: its desktop becomes free in time.
+        waiting = asyncio.create_task(fixture.pool.acquire("other", start))
+        await asyncio.sleep(0)
+        assert fixture.pool.position("other") == 1
+        fixture.pool.rest("root")
+        assert await waiting
+        assert fixture.taken == ["root"]
+
+    _run(1, scenario)
+
+
+def test_a_parent_at_rest_makes_room_for_its_child() -> None:
+    async def scenario(fixture: Bench) -> None:
+        await fixture.acquire("root")
+        fixture.pool.rest("root")
+        start = started(fixture.machines, "child")
+        assert await fixture.pool.acquire("child", start, ("root",))
+        assert fixture.taken == ["root"]
+
+    _run(1, scenario)
+
+
+def test_two_parents_do_not_wait_for_each_others_place() -> None:
+    async def scenario(fixture: Bench) -> None:
+        for root in ("a", "b"):
+            await fixture.acquire(root)
+        start = started(fixture.machines, "child")
+        first = asyncio.create_task(fixture.pool.acquire("of a", start, ("a",)))
+        await asyncio.sleep(0)
+        assert fixture.pool.position("of a") == 1
+        second = asyncio.create_task(fixture.pool.acquire("of b", start, ("b",)))
+        with pytest.raises(NoDesktop):
+            await second
+        fixture.pool.rest("b")
+        assert await first
+        assert fixture.taken == ["b"]
+
+    _run(2, scenario)
