@@ -9,6 +9,7 @@ process, and with it the namespace.
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -95,6 +96,8 @@ class Init:
         self._channel = channel
         self._separated = separated
         self._memory: MemoryWatch | None = None
+        self._check_at = 0.0
+        """Time of the next check of the memory: starts of programs must not wait for more."""
         self._programs = Programs()
         self._kept = KeptPrograms()
         self._requests: Mapping[str, Callable[[Message, Sequence[int]], Message | None]] = {
@@ -116,8 +119,9 @@ class Init:
             if not ready and self._programs.unprepared:
                 with suppress(OSError):
                     self._programs.prepare()
-            if self._memory is not None:
+            if self._memory is not None and time.monotonic() >= self._check_at:
                 self._memory.check()
+                self._check_at = time.monotonic() + INTERVAL
             if self._signals.fileno() in ready:
                 taken = self._signals.take()
                 status = self._reap()
@@ -136,10 +140,9 @@ class Init:
         """
         waits = [IDLE_MS] if self._programs.unprepared else []
         if self._memory is not None:
-            waits.append(INTERVAL * 1000)
+            waits.append(_milliseconds(self._check_at - time.monotonic()))
         if due is not None:
-            # Rounded up: poll(2) counts milliseconds, and would return too early for the start.
-            waits.append(int(due * 1000) + 1)
+            waits.append(_milliseconds(due))
         return min(waits, default=None)
 
     def _reap(self) -> int | None:
@@ -213,3 +216,8 @@ class Init:
             "forget": lambda _request, _files: self._kept.forget(),
         }
         return {}
+
+
+def _milliseconds(seconds: float) -> int:
+    # Rounded up: poll(2) counts milliseconds, and would return too early for the start.
+    return int(max(seconds, 0.0) * 1000) + 1
