@@ -288,7 +288,7 @@ def test_a_family_is_signalled_and_ended(launcher: InitLauncher) -> None:
 
 
 def test_single_processes_are_stopped_and_continued(host: InitHost, launcher: InitLauncher) -> None:
-    running = launcher.start(shell("exec sleep 600", descriptors=()))
+    running = launcher.start(Program(("sleep", "600"), ENVIRONMENT, descriptors=()))
     processes = launcher.processes()
     found = {one.pid: one for one in processes.table()}[running.pid]
     assert (found.name, found.parent, found.uid) == ("sleep", host.process.pid, os.getuid())
