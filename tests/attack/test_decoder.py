@@ -16,6 +16,7 @@ from deskhand.tools.store import turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import FileFacts
+from tests.attack.crafted_picture import CHAT, fill_conversation
 from tests.system.services import PATIENCE, Json, Service, service, until
 from tests.tools.store.fakes import chat_row
 
@@ -23,6 +24,8 @@ pytestmark = [pytest.mark.attack, pytest.mark.root]
 
 GROWTH = 300_000
 """KiB by which the memory of the control plane may grow while a video is decoded."""
+TOUR = "scripted:tour"
+NAMESPACES = ("net", "mnt", "pid", "ipc", "user")
 VIDEOS = ("good", "hangs", "huge")
 
 
@@ -154,11 +157,7 @@ def test_a_crafted_video_causes_one_422_and_nothing_else(plane: Service, name: s
 
 @pytest.mark.slow("a video hangs until the limit of its worker")
 def test_a_worker_has_no_rights(plane: Service) -> None:
-    """Look at the worker that the hanging video keeps busy."""
-    url, headers = f"{plane.url}/api/v0/recordings/hangs/clip", plane.http.headers
-    with httpx2.Client(timeout=3 * PATIENCE) as client:
-        request = client.build_request("GET", url, params={"to": "0.5"}, headers=headers)
-        status, workers = asyncio.run(workers_of(plane, client, request))
+    status, workers = hanging(plane)
     assert status == 422
     own = Path("/proc/self/ns")
     for found in workers:
@@ -170,14 +169,51 @@ def test_a_worker_has_no_rights(plane: Service) -> None:
         assert found["root"] == "['work']"
 
 
+@pytest.mark.slow("a picture fills the memory of a worker")
+def test_a_crafted_screenshot_causes_one_422_and_nothing_else(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "files").mkdir(parents=True)
+    videos = craft(tmp_path)
+    asyncio.run(fill(data, videos))
+    asyncio.run(fill_conversation(data))
+    arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", str(data), "--model", TOUR)
+    with service(tmp_path / "errors.log", *arguments) as plane:
+        check_screenshot(plane)
+
+
+def check_screenshot(plane: Service) -> None:
+    """Check that the chat whose model decodes the crafted screenshot fails, and that alone."""
+    # The control plane resumes the chat when it starts.
+    refused = until(lambda: plane.get(f"/api/v0/chats/{CHAT}").get("last_error"), "the refusal")
+    assert "422" in refused, refused
+    assert "a picture: it needs too much memory" in refused, refused
+    assert memory(plane) < 3 * GROWTH
+    assert plane.http.get("/healthz").status_code == 200
+    assert picture(plane, "good").status_code == 200
+    answers = plane.get(f"/api/v0/chats/{CHAT}")
+    assert answers["last_error"] == refused
+
+
+def hanging(plane: Service) -> tuple[int, list[dict[str, str]]]:
+    """Ask for the clip that hangs; return the status, and what is known about the workers."""
+    url, headers = f"{plane.url}/api/v0/recordings/hangs/clip", plane.http.headers
+    with httpx2.Client(timeout=3 * PATIENCE) as client:
+        request = client.build_request("GET", url, params={"to": "0.5"}, headers=headers)
+        return asyncio.run(workers_of(plane, client, request))
+
+
 async def workers_of(
     plane: Service, client: httpx2.Client, request: httpx2.Request
 ) -> tuple[int, list[dict[str, str]]]:
     """Send a request; return its status, and what is known about its worker and the spare one."""
     asking = asyncio.create_task(asyncio.to_thread(client.send, request))
 
+    own = command(plane.process.pid)
+
     def confined() -> list[dict[str, str]]:
-        found = [facts(Path(f"/proc/{pid}")) for pid in below(plane.process.pid)]
+        # Desktops are below the control plane too; workers are forked without exec.
+        forked = (pid for pid in below(plane.process.pid) if command(pid) == own)
+        found = [facts(Path(f"/proc/{pid}")) for pid in forked]
         workers = [one for one in found if one.get("NoNewPrivs") == "1"]
         return workers if len(workers) == 2 else []
 
@@ -185,11 +221,18 @@ async def workers_of(
     return (await asking).status_code, workers
 
 
+def command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def facts(process: Path) -> dict[str, str]:
     try:
         lines = (process / "status").read_text().splitlines()
         known = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
-        spaces = {n: str((process / "ns" / n).readlink()) for n in ("net", "mnt", "pid", "ipc")}
+        spaces = {n: str((process / "ns" / n).readlink()) for n in NAMESPACES}
         root = str([path.name for path in (process / "root").iterdir()])
     except OSError:
         return {}

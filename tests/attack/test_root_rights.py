@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.attack.crafted_picture import fill_conversation
 from tests.attack.relocated import Installation, installation, user
-from tests.attack.test_decoder import craft, fill, picture
+from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
 from tests.system.services import Service, service, until
-from tests.system.test_lost_desktop import Agent, check_stored
+from tests.system.test_lost_desktop import Agent, alive, check_stored
 
 pytestmark = [
     pytest.mark.attack,
@@ -107,23 +108,52 @@ def test_agents_work_and_the_recording_of_a_lost_desktop_is_fetched(
         until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in desktops), "all ends")
 
 
-@pytest.mark.slow("a video hangs until the limit of its worker")
-@pytest.mark.parametrize("name", ["hangs", "huge"])
-def test_a_crafted_video_causes_one_422_and_nothing_else(
-    installed: Installation, name: str
+@pytest.mark.slow("videos and a picture take workers to their limits")
+def test_crafted_videos_and_pictures_cause_one_422_each_and_nothing_else(
+    installed: Installation,
 ) -> None:
-    data = installed.folder / f"video-{name}"
+    data = installed.folder / "crafted"
     (data / "files").mkdir(parents=True)
     asyncio.run(fill(data, craft(installed.folder)))
+    asyncio.run(fill_conversation(data))
     data.chmod(0o700)
     for path in (data, *data.rglob("*")):
         os.chown(path, user().pw_uid, user().pw_gid)
-    with plane_in(installed, data) as plane:
+    with plane_in(installed, data, "--model", TOUR) as plane:
         assert_rightless(plane)
+        check_screenshot(plane)
+        assert picture(plane, "huge").status_code == 422
+        found, workers = hanging(plane)
+        assert found == 422
+        own = Path("/proc/self/ns")
+        for worker in workers:
+            # Without root too, a worker has namespaces and no rights.
+            for kind in ("net", "mnt", "pid", "ipc", "user"):
+                assert worker[kind] != str((own / kind).readlink()), kind
+            assert (worker["CapEff"], worker["NoNewPrivs"]) == ("0" * 16, "1")
+            assert worker["root"] == "['work']"
         assert picture(plane, "good").headers["content-type"] == "image/jpeg"
-        assert picture(plane, name).status_code == 422
-        assert picture(plane, "good").status_code == 200
+        assert plane.http.get("/api/v0/recordings/good/clip?from=0&to=0.5").status_code == 200
         assert plane.http.get("/healthz").status_code == 200
+
+
+@pytest.mark.x11
+@pytest.mark.slow("two control planes, one after the other")
+def test_a_kept_desktop_is_found_and_ended_by_the_next_control_plane(
+    installed: Installation,
+) -> None:
+    data = installed.folder / "kept"
+    data.mkdir(mode=0o700)
+    with plane_in(installed, data, "--keep-desktops") as plane:
+        assert_rightless(plane)
+        made = plane.post("/api/v0/desktops", {"name": "kept"})
+    assert Path(f"/proc/{made['pid']}").exists()
+    with plane_in(installed, data) as plane:
+        assert [one["pid"] for one in plane.get("/api/v0/desktops")["desktops"]] == [made["pid"]]
+        found = plane.http.get(f"/api/v0/desktops/{made['id']}/desktop/screenshot")
+        assert found.headers["content-type"].startswith("image/")
+    # Its parent was the first launcher, so that the machine's init reaps it.
+    until(lambda: not alive(made["pid"]), "the end of the desktop")
 
 
 def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why(

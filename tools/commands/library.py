@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
+from deskhand.tools.control_plane.process_user import acting_as, owner_of
 from deskhand.tools.control_plane.settings import BadSetting
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
@@ -29,7 +30,8 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
         data = found_settings.data_dir
         check_data_dir(data)
         # A running control plane changes the table meanwhile, so the rebuild needs the same lock.
-        with held(data):
+        # Root leaves no files that its user could not use.
+        with acting_as(owner_of(data)), held(data):
             found = asyncio.run(_rebuilt(data, found_settings.store))
     except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:
         print_error(str(error))

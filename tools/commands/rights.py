@@ -12,7 +12,7 @@ def user_to_become(
 ) -> ProcessUser | StaysRoot | None:
     """Return the user to become, or why it stays root; ``None`` if it was not started as root."""
     found = process_user(
-        settings.run_as, settings.data_dir, () if token_file is None else (token_file.absolute(),)
+        settings.run_as, settings.data_dir, () if token_file is None else (token_file,)
     )
     if isinstance(found, ProcessUser):
         key = keys.existing()

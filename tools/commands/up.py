@@ -53,6 +53,9 @@ class Running:
 
 def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> int:
     """Serve until a signal or request to end; return the exit status."""
+    if token_file is not None:
+        # With another user the control plane leaves the present directory.
+        token_file = token_file.absolute()
     try:
         asyncio.run(_serve(flags, token_file, as_json))
     except START_ERRORS as error:

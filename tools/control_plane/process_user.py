@@ -68,6 +68,15 @@ def process_user(
     return refused or user
 
 
+def owner_of(data_dir: Path) -> ProcessUser | None:
+    """Return the user of a data directory, if this process is root and it is not root's."""
+    owner = data_dir.stat().st_uid
+    if os.geteuid() != 0 or owner == 0:
+        return None
+    found = pwd.getpwuid(owner)
+    return ProcessUser(found.pw_name, found.pw_uid, found.pw_gid, found.pw_dir)
+
+
 @contextmanager
 def acting_as(user: ProcessUser | None) -> Iterator[None]:
     """Open and create files with a user's rights while the block runs; with None as before."""
