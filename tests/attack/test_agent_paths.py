@@ -64,10 +64,12 @@ class Target:
 def service_of(desktop: Service) -> psutil.Process:
     """Return the process of the service below its keeper."""
     for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
-        line = process.cmdline()
-        # The keeper and init have the command of the service as their arguments.
-        if "deskhand.desktop" in line and not any("/launch/" in part for part in line):
-            return process
+        # Programs of the session end meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            line = process.cmdline()
+            # The keeper and init have the command of the service as their arguments.
+            if "deskhand.desktop" in line and not any("/launch/" in part for part in line):
+                return process
     raise AssertionError("the keeper has no service")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -15,9 +16,11 @@ def helpers(desktop: Service) -> list[psutil.Process]:
     """Return the helpers, without the fork server: the processes of the agent's user."""
     found = []
     for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
-        line = " ".join(process.cmdline())
-        if "agent_helper.worker" in line and (os.geteuid() or process.uids().real):
-            found.append(process)
+        # Programs of the session end meanwhile.
+        with suppress(psutil.NoSuchProcess):
+            line = " ".join(process.cmdline())
+            if "agent_helper.worker" in line and (os.geteuid() or process.uids().real):
+                found.append(process)
     return found
 
 

@@ -3,7 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from queue import Queue
 
@@ -57,8 +57,12 @@ def reporting_page() -> Iterator[tuple[str, "Queue[Json]"]]:
 
 
 def command_lines(desktop: Service) -> list[str]:
-    keeper = psutil.Process(desktop.ready["pid"])
-    return [" ".join(one.cmdline()) for one in keeper.children(recursive=True)]
+    found = []
+    for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
+        # A browser has processes that end at once.
+        with suppress(psutil.NoSuchProcess):
+            found.append(" ".join(process.cmdline()))
+    return found
 
 
 def test_pages_do_not_see_the_debugging_pipe(desktop: Service) -> None:

@@ -79,7 +79,7 @@ def marked(folder: Path) -> list[psutil.Process]:
     def ours(process: psutil.Process) -> bool:
         try:
             return process.environ().get("DESKHAND_SESSION") == str(folder)
-        except psutil.Error:
+        except (psutil.Error, OSError):
             return False
 
     return [process for process in psutil.process_iter() if ours(process)]
