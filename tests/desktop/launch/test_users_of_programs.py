@@ -11,7 +11,7 @@ import pytest
 from deskhand.desktop.launch.init_launcher import InitLauncher
 from deskhand.desktop.programs.process_tree import Family
 from deskhand.desktop.programs.program import Program, ProgramUser
-from tests.desktop.launch.test_init_launcher import InitHost, code, output, shell
+from tests.desktop.launch.test_init_launcher import InitHost, code, output, shell, typed_out
 
 pytestmark = pytest.mark.root
 
@@ -72,7 +72,7 @@ def test_a_terminal_belongs_to_the_user_of_its_program(launcher: InitLauncher) -
     running = launcher.start(program, (terminal,) * 3)
     os.close(terminal)
     assert code(running) == 5
-    assert os.read(controller, 99) == b"%d\r\n" % AGENT
+    assert typed_out(controller) == b"%d\r\n" % AGENT
     os.close(controller)
 
 
