@@ -128,6 +128,7 @@ class Chats(Protocol):
         model: str | None = None,
         parent_id: str | None = None,
         owner: str | None = None,
+        without_execute: bool = False,
     ) -> ChatView:
         """Create a chat and start its first turn if there is a prompt."""
 

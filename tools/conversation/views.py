@@ -61,6 +61,8 @@ class ChatView:
     waiting_for: WaitingFor | None = None
     """Reason for which the turn does not continue now."""
     version: int = 0
+    without_execute: bool = False
+    """True if it has no tools to run programs."""
 
     @property
     def recording_file_id(self) -> str | None:

@@ -29,6 +29,8 @@ class SubagentRequest:
     budget: Json = field(default_factory=dict)
     egress: EgressRequest = field(default_factory=EgressRequest)
     """The network of its own desktop; at most what the parent's may reach."""
+    without_execute: bool = False
+    """True if it gets no tools to run programs."""
 
 
 class Subagents(Protocol):
@@ -180,6 +182,7 @@ def _order(arguments: Json, kind: str) -> SubagentRequest:
         desktop=optional_text(arguments, "desktop").strip() or "own",
         budget=_budget(arguments.get("budget")),
         egress=_egress(arguments),
+        without_execute=flag(arguments, "without_execute"),
     )
 
 
@@ -250,6 +253,11 @@ _ORDER: Json = {
         "type": "array",
         "items": _TEXT,
         "description": "Names for egress list, such as docs.example.com or *.example.org.",
+    },
+    "without_execute": {
+        "type": "boolean",
+        "description": "True: it cannot run programs, and may type secrets that are only for such "
+        "agents.",
     },
     "budget": {
         "type": "object",

@@ -260,6 +260,7 @@ def _view(
         ),
         children=children,
         version=row.version,
+        without_execute=row.without_execute,
     )
     return shown if newest is None else _with_turn(shown, turns, newest)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import JSON, Computed, ForeignKey, Index, MetaData, UniqueConstraint, text
+from sqlalchemy import JSON, Computed, ForeignKey, Index, MetaData, UniqueConstraint, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 Json = dict[str, Any]
@@ -49,6 +49,8 @@ class ChatRow(Base):
     budget: Mapped[Json] = mapped_column(default=dict)
     egress: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """What its own desktop may reach; null for what the control plane's settings say."""
+    without_execute: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True for a chat that has no tools to run programs."""
     turn: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[float] = mapped_column(index=True)

@@ -42,6 +42,7 @@ from deskhand.tools.conversation.views import ChatView, FileView, MessageView, P
 from deskhand.tools.kit.computer import ComputerTool
 from deskhand.tools.kit.people import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
+from deskhand.tools.kit.support.refused_tools import EXECUTE, program_refusal, refused_tools
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
 from deskhand.tools.secrets.chat_secrets import ChatSecrets, SecretEvents
@@ -68,9 +69,6 @@ from .workplace import Computer
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
-EXECUTE = "execute"
-WRITING_TOOLS = ("write_file", "edit_files", "process_signal")
-"""Tools that a chat of the mode ``explore`` is not offered."""
 UNFINISHED = (
     ChatState.QUEUED,
     ChatState.RUNNING,
@@ -153,6 +151,7 @@ class Chats:
         model: str | None = None,
         parent_id: str | None = None,
         owner: str | None = None,
+        without_execute: bool = False,
     ) -> ChatView:
         """Create a chat of the credential ``owner``; start its first turn if there is a prompt.
 
@@ -177,6 +176,7 @@ class Chats:
             parent_id=parent_id,
             requested_desktop=OWN if mode == "computer_use" else None,
             owner=owner or OWNER,
+            without_execute=without_execute,
         )
         view = await self._repository.create(new_chat)
         if prompt is not None:
@@ -322,12 +322,13 @@ class Chats:
             return still_running(tool_call_id)
         self._called.add(called)
         try:
-            earlier, above = await self._repository.store.read(
-                lambda s: earlier_step(s, caller_chat_id, tool_call_id)
-            )
+            find = partial(earlier_step, chat_id=caller_chat_id, tool_call_id=tool_call_id)
+            earlier, above, lacks = await self._repository.store.read(find)
             if earlier is not None:
                 return stored_outcome(earlier)
-            offered = {**tools, **self._secret_tools(above)}
+            if reason := program_refusal(name, without_execute=lacks):
+                return ToolOutcome(error=reason)
+            offered = {**tools, **self._secret_tools(above, execute=not lacks)}
             machine = partial(self._assignment.machine, caller_chat_id)
             mask = self._secrets.mask(caller_chat_id, above)
             toolbox = ChatToolbox(self._repository, caller_chat_id, offered, machine, mask=mask)
@@ -377,12 +378,11 @@ class Chats:
 
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
         # ``spawn`` refuses children of children, so that they are not offered the tool.
-        own = self._machine_tools if view.parent_id else self._all_tools()
-        if view.mode == "explore":
-            own = {name: tool for name, tool in own.items() if name not in WRITING_TOOLS}
-        above = tuple(filter(None, (view.parent_id,)))
-        secret_tools = self._secret_tools(above, execute=EXECUTE in own)
-        return {**own, **self._human_tools, **secret_tools}
+        known = self._machine_tools if view.parent_id else self._all_tools()
+        refused = refused_tools(view.mode, without_execute=view.without_execute)
+        own = {name: tool for name, tool in known.items() if name not in refused}
+        above = () if view.parent_id is None else (view.parent_id,)
+        return {**own, **self._human_tools, **self._secret_tools(above, execute=EXECUTE in own)}
 
     def _secret_tools(self, above: Sequence[str] = (), *, execute: bool = True) -> dict[str, Tool]:
         # Also without secrets: one may be stored later, and the tools of a chat must not change.

@@ -52,6 +52,8 @@ class NewChat:
     """Id of the credential that creates the chat; a child has the owner of its parent."""
     egress: Json | None = None
     """Of its own desktop; None for that of the control plane."""
+    without_execute: bool = False
+    """True if it cannot run programs, as no child of such a chat can."""
 
 
 class ChatRepository:
@@ -216,6 +218,7 @@ class ChatRepository:
             owner=parent.owner if parent else new_chat.owner,
             budget=new_chat.budget or {},
             egress=new_chat.egress,
+            without_execute=new_chat.without_execute or bool(parent and parent.without_execute),
             turn=0,
             version=0,
             created_at=now,

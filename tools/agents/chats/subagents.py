@@ -86,6 +86,7 @@ class ChildChats:
             requested_desktop=requested,
             budget=request.budget,
             egress=egress,
+            without_execute=request.without_execute,
         )
         view = await self._repository.create(new_chat)
         if requested == OWN:

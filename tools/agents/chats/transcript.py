@@ -90,10 +90,14 @@ class StoredTranscript:
 
 async def earlier_step(
     session: AsyncSession, chat_id: str, tool_call_id: str
-) -> tuple[StepRow | None, tuple[str, ...]]:
-    """Return the step of a call of this turn, if there is one, and the ancestors of the chat."""
-    step = await steps.of_call(session, await chats.get(session, chat_id), tool_call_id)
-    return step, await chats.ancestors(session, chat_id)
+) -> tuple[StepRow | None, tuple[str, ...], bool]:
+    """Return the step of a call of this turn, if there is one, and two facts about the chat.
+
+    They are its ancestors, and True if it cannot run programs.
+    """
+    chat = await chats.get(session, chat_id)
+    step = await steps.of_call(session, chat, tool_call_id)
+    return step, await chats.ancestors(session, chat_id), chat.without_execute
 
 
 def stored_outcome(step: StepRow) -> ToolOutcome:

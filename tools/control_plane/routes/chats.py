@@ -37,6 +37,10 @@ _NEW_CHAT = {
         "title": {"type": _MAYBE, "maxLength": LONGEST_TITLE},
         "mode": {"enum": [*MODES, None]},
         "model": {"type": _MAYBE, "maxLength": LONGEST_NAME},
+        "without_execute": {
+            "type": "boolean",
+            "description": "True for a chat without tools to run programs.",
+        },
     },
 }
 _WAITING_FOR = {
@@ -217,7 +221,7 @@ async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
 
 
 def _new_chat(body: Json) -> dict[str, Any]:
-    only(body, "prompt", "title", "mode", "model")
+    only(body, "prompt", "title", "mode", "model", "without_execute")
     mode = text(body, "mode", longest=LONGEST_NAME)
     # The schema permits null for an optional field: it means the default, like an absent field.
     mode = MODES[0] if mode is None else mode
@@ -227,9 +231,11 @@ def _new_chat(body: Json) -> dict[str, Any]:
     # A chat without a prompt is valid, for callers of tools; a blank prompt is a client's mistake.
     if prompt is not None and not prompt.strip():
         raise BadBody("prompt is required.", "Leave it out for a chat that only holds messages.")
+    limits = {"without_execute": True} if flag(body, "without_execute") else {}
     return {
         "prompt": prompt,
         "title": text(body, "title", longest=LONGEST_TITLE),
         "mode": mode,
         "model": text(body, "model", longest=LONGEST_NAME) or None,
+        **limits,
     }

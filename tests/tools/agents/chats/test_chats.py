@@ -1,5 +1,6 @@
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -117,7 +118,7 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
     ],
 )
 def test_a_bad_request_makes_no_chat(
-    tmp_path: Path, arguments: dict[str, str], message: str
+    tmp_path: Path, arguments: dict[str, Any], message: str
 ) -> None:
     async def scenario() -> None:
         async with open_chats(tmp_path, {"parent": ScriptedModel([])}) as p:

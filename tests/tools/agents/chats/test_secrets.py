@@ -136,3 +136,49 @@ def test_the_tool_for_secrets_is_offered_before_there_are_any(tmp_path: Path) ->
             assert outcome.error == "there is no secret of that name for you; you have none"
 
     asyncio.run(scenario())
+
+
+class FakeExecute:
+    """The tool that runs programs."""
+
+    spec = ToolSpec("execute", "Run a command.", {"type": "object"})
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        return ToolOutcome({"ran": True})
+
+
+def test_a_chat_without_execute_types_the_secrets_that_are_only_for_such_chats(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        store = SecretStore()
+        store.put(Secret("mail", HORSE, anywhere=True, without_execute=True))
+        child = ScriptedModel([[report("Done")] for _ in range(2)])
+        async with open_chats(
+            tmp_path, {"child": child}, tools=(FakeExecute(),), secret_store=store
+        ) as p:
+            plain = await p.chats.create(prompt=None)
+            bound = await p.chats.create(prompt=None, without_execute=True)
+            assert (plain.without_execute, bound.without_execute) == (False, True)
+            assert await p.tool("execute", plain.id) == {"ran": True}
+            assert "cannot run programs" in await p.error("execute", bound.id)
+            typed = [
+                await p.chats.call_tool("type_secret", {"name": "mail"}, chat.id, f"type-{chat.id}")
+                for chat in (plain, bound)
+            ]
+            assert "you have none" in str(typed[0].error)
+            assert typed[1].error is None
+            for caller in (plain.id, bound.id):
+                # A child of a chat without execute has none either.
+                asked = caller == plain.id
+                spawned = await p.tool(
+                    "spawn_computer_use_agent", caller, prompt="Go", without_execute=asked
+                )
+                await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
+                assert (await p.chats.get(spawned["chat_id"])).without_execute
+            for prompt in child.prompts:
+                offered = {tool.name for tool in prompt.tools}
+                assert "type_secret" in offered
+                assert "execute" not in offered
+
+    asyncio.run(scenario())

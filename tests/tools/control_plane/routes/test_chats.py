@@ -50,6 +50,18 @@ def test_a_new_chat_is_shown_as_it_was_made(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_chat_without_execute_can_be_made(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        async with made.client() as client:
+            answer = await client.post("/api/v0/chats", json={"without_execute": True})
+            wrong = await client.post("/api/v0/chats", json={"without_execute": "yes"})
+        assert (answer.status_code, wrong.status_code) == (201, 400)
+        assert made.chats.asked[0][1]["without_execute"] is True
+
+    asyncio.run(scenario())
+
+
 def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)

@@ -1,0 +1,19 @@
+from deskhand.tools.kit.support.refused_tools import EXECUTE, program_refusal, refused_tools
+
+
+def test_a_chat_that_explores_writes_nothing() -> None:
+    assert "write_file" in refused_tools("explore", without_execute=False)
+    assert EXECUTE not in refused_tools("explore", without_execute=False)
+
+
+def test_a_chat_without_execute_runs_and_controls_no_programs() -> None:
+    assert refused_tools("computer_use", without_execute=False) == frozenset()
+    refused = refused_tools("computer_use", without_execute=True)
+    assert refused == {"execute", "process_list", "process_output", "process_signal"}
+    assert refused_tools("explore", without_execute=True) > refused
+
+
+def test_a_call_of_a_chat_without_execute_is_refused_by_name() -> None:
+    assert program_refusal(EXECUTE, without_execute=False) == ""
+    assert program_refusal("read_file", without_execute=True) == ""
+    assert "no tool execute" in program_refusal(EXECUTE, without_execute=True)

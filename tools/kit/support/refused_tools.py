@@ -1,0 +1,20 @@
+"""Tools that a chat is not offered. Pure."""
+
+EXECUTE = "execute"
+PROGRAM_TOOLS = frozenset({EXECUTE, "process_list", "process_output", "process_signal"})
+"""Tools by which programs are run and controlled."""
+
+WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal"})
+
+
+def refused_tools(mode: str, *, without_execute: bool) -> frozenset[str]:
+    """Return the names of the tools that a chat of a mode does not have."""
+    refused = WRITING_TOOLS if mode == "explore" else frozenset[str]()
+    return refused | PROGRAM_TOOLS if without_execute else refused
+
+
+def program_refusal(name: str, *, without_execute: bool) -> str:
+    """Return why a chat may not call a tool by which programs are run; empty if it may."""
+    if not without_execute or name not in PROGRAM_TOOLS:
+        return ""
+    return f"this chat has no tool {name}, because it cannot run programs (without_execute)"
