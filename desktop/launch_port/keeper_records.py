@@ -54,7 +54,11 @@ class KeeperRecords:
 
     def add(self, desktop_id: str, pid: int) -> None:
         """Record a process that runs."""
-        record = KeeperRecord(self._owner, pid, start_time(pid) or 0, boot_id())
+        self.keep(desktop_id, start_time(pid) or 0, boot_id(), pid)
+
+    def keep(self, desktop_id: str, started: int, boot: str, pid: int) -> None:
+        """Record a process that was started then, in that boot; it may have ended."""
+        record = KeeperRecord(self._owner, pid, started, boot)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = self._folder / f"{desktop_id}.new"
         fresh.write_text(json.dumps(asdict(record)))

@@ -9,9 +9,11 @@ from pathlib import Path
 from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.desktop.launch.limits import GivenLimits, limit_options
 from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
+from deskhand.desktop.launch_port.keeper_records import KeeperRecords
 from deskhand.tools.control_plane.process_user import ProcessUser
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.fleet.launcher_client import LauncherClient, inner_launcher, launcher_process
+from deskhand.tools.fleet.registry import DesktopRegistry
 from deskhand.tools.fleet.sockets import SOCKETS
 from deskhand.tools.launcher.launcher import LauncherConfiguration
 
@@ -50,12 +52,24 @@ def launching(
         sockets.mkdir(mode=0o700, exist_ok=True)
         os.chown(sockets, user.uid, user.gid)
     configuration = _configuration(settings, root)
+    _take_over(settings, KeeperRecords(root, configuration.owner))
     if not has_root:
         client = inner_launcher(configuration, environment)
         yield DesktopLaunching(client, root, sockets, has_root)
         return
     with launcher_process(configuration, environment) as client:
         yield DesktopLaunching(client, root, sockets, has_root)
+
+
+def _take_over(settings: Settings, records: KeeperRecords) -> None:
+    """Record the desktops that a version without launcher has left."""
+    folder = settings.data_dir / "run" / "desktops"
+    # Another user could name any process in it.
+    if not folder.is_dir() or folder.stat().st_uid != os.geteuid():
+        return
+    for entry in DesktopRegistry(folder).all():
+        if records.get(entry.id) is None:
+            records.keep(entry.id, entry.start_time, entry.boot_id, entry.pid)
 
 
 def given_limits(settings: Settings) -> GivenLimits:
