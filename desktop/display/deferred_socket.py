@@ -13,7 +13,7 @@ import select
 import socket
 import struct
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -33,13 +33,13 @@ class DeferredSocket:
     """Listens at ``path`` while it is open and there is no X server.
 
     ``used`` is called once, in a thread, when a client connects. Clients of other users than
-    ``user`` are not relayed.
+    ``users`` are not relayed.
     """
 
-    def __init__(self, path: Path, used: Callable[[], None], user: int) -> None:
+    def __init__(self, path: Path, used: Callable[[], None], users: Collection[int]) -> None:
         self._path = path
         self._used = used
-        self._user = user
+        self._users = users
         self._listener: socket.socket | None = None
         self._relayed: list[socket.socket] = []
 
@@ -69,6 +69,8 @@ class DeferredSocket:
         with ExitStack() as stack:
             listener = stack.enter_context(socket.socket(socket.AF_UNIX))
             listener.bind(str(self._path))
+            # Every user may connect, as to the socket of an X server.
+            self._path.chmod(0o777)
             listener.listen(_BACKLOG)
             stack.pop_all()
         self._listener = listener
@@ -90,7 +92,7 @@ class DeferredSocket:
             while True:
                 client, _ = listener.accept()
                 client.setblocking(True)
-                if _user(client) == self._user:
+                if _user(client) in self._users:
                     self._relay(client, cookie, trusted)
                 else:
                     client.close()

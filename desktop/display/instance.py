@@ -47,8 +47,15 @@ class InstanceOptions:
     """The socket of a display that starts later, with the number of the display."""
     untrusted_applications: bool = False
     """True for applications that are untrusted clients of the X server."""
+    trusted_environment: Mapping[str, str] | None = None
+    """Of the X server, the window manager and the panel; None for that of applications."""
     cookie: bytes = b""
     """The trusted cookie of all instances; empty for a new one each time."""
+
+    @property
+    def trusted(self) -> Mapping[str, str]:
+        """Environment of the X server, the window manager and the panel."""
+        return self.trusted_environment or self.environment
 
     @property
     def number(self) -> int | None:
@@ -103,7 +110,7 @@ class DisplayInstance:
         with ExitStack() as stack:
             self.xserver = stack.enter_context(
                 XServer(
-                    *(options.folder, options.size, options.environment, options.spawner),
+                    *(options.folder, options.size, options.trusted, options.spawner),
                     on_death=self._lost,
                     program=options.program,
                     glx=options.glx,
@@ -136,6 +143,7 @@ class DisplayInstance:
                     # fail at once.
                     display_alive=lambda: self.xserver.pid is not None,
                     layout=options.layout,
+                    trusted_environment=options.trusted_environment,
                     application_xauthority=self.xserver.application_xauthority,
                 )
             )

@@ -36,7 +36,8 @@ class DesktopSession:
     ``folder`` is the desktop's private directory; ``environment`` is that of applications, and
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
-    get ``application_xauthority``, by default the same.
+    get ``application_xauthority``, by default the same. ``trusted_environment`` replaces variables
+    of the window manager and the panel.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class DesktopSession:
         display_alive: Callable[[], bool] = lambda: True,
         layout: str = "",
         application_xauthority: Path | None = None,
+        trusted_environment: Mapping[str, str] | None = None,
     ) -> None:
         self._folder = folder
         self._display_alive = display_alive
@@ -62,6 +64,7 @@ class DesktopSession:
         self._environment = session_environment(
             folder, display, application_xauthority or xauthority, environment
         )
+        self._trusted = {**(trusted_environment or {}), "XAUTHORITY": str(xauthority)}
         self._files = files
         self._browser = browser
         self._layout = layout
@@ -156,9 +159,9 @@ class DesktopSession:
         # Applications inherit the mark, by which `close` finds those that left the process group.
         environment = {**self._environment, _MARK: str(self._folder)}
         if name in _TRUSTED:
-            environment["XAUTHORITY"] = str(self._xauthority)
+            environment |= self._trusted
         log = self._folder / "logs" / f"{name}.log"
-        home = self._environment.get("HOME")
+        home = environment.get("HOME")
         command = ChildCommand(
             (name, *arguments),
             environment,
@@ -196,7 +199,6 @@ class DesktopSession:
                 os.close(writing)
 
     def _spawn_bus(self, ready_fds: tuple[int, ...]) -> ChildProcess:
-        self._bus.unlink(missing_ok=True)
         return self._start(
             "dbus-daemon",
             *("--session", "--nofork", "--nopidfile", "--nosyslog"),

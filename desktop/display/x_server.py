@@ -33,6 +33,8 @@ BROWSER_AUTHORITY = Path("run/browser/Xauthority")
 RFB_SOCKET = Path("run/service/rfb.sock")
 SERVICE_AUTHORITY = Path("run/service/Xauthority")
 """Names in the directory of the desktop."""
+FOR_GROUP = 0o640
+"""Mode of files for the users of applications, whose group their directory hands on."""
 # Family of an .Xauthority entry that matches every host and display (Xauth.h).
 _FAMILY_WILD = 65535
 # ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
@@ -136,7 +138,7 @@ class XServer:
         make_socket_directory()
         clear_stale()
         write_cookie(self.xauthority, self.cookie)
-        write_cookie(self._browser_xauthority, self.cookie)
+        write_cookie(self._browser_xauthority, self.cookie, FOR_GROUP)
         self.rfb_socket.unlink(missing_ok=True)
         # The server chooses a free number itself and reports it here (-displayfd, Xserver(1)); one
         # chosen beforehand could be taken by another server in between.
@@ -170,7 +172,7 @@ class XServer:
                 untrusted = _untrusted_cookie(client) if self._wants_untrusted else None
             self.untrusted = untrusted is not None
             self.application_cookie = untrusted or self.cookie
-            write_cookie(self.application_xauthority, self.application_cookie)
+            write_cookie(self.application_xauthority, self.application_cookie, FOR_GROUP)
             if self.has_live_view:
                 _read_rfb_version(self.rfb_socket, started + timeout)
         except (OSError, ValueError) as error:
@@ -286,7 +288,7 @@ class XServer:
                 self._on_death()
 
 
-def write_cookie(path: Path, cookie: bytes | None = None) -> bytes:
+def write_cookie(path: Path, cookie: bytes | None = None, mode: int = 0o600) -> bytes:
     """Write a file with one cookie, by default a new one, and return the cookie.
 
     It is valid for every display number of this host.
@@ -300,7 +302,7 @@ def write_cookie(path: Path, cookie: bytes | None = None) -> bytes:
     # O_EXCL does not follow a symbolic link that is in the place of the file (open(2)).
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
         file.write(entry)
     return cookie

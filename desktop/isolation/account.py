@@ -95,7 +95,8 @@ def numbered_account(number: int, base: int = DEFAULT_UID_BASE) -> Account:
     first = base + number * USERS_PER_NUMBER
     name = numbered_name(number)
     agent = DesktopUser(name, first, first)
-    return Account.of_one_user(agent, "user", numbered=True)
+    service = DesktopUser(f"{name}-s", first + 1, first + 1)
+    return Account(agent, "user", service, browser=agent, numbered=True)
 
 
 def numbered_uids(numbers: range, base: int = DEFAULT_UID_BASE) -> range:

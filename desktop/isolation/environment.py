@@ -47,6 +47,22 @@ def built(
     return environment | dict(given) | {INSTANCE: instance}
 
 
+def of_service(environment: Mapping[str, str], folder: PurePath, user: str) -> dict[str, str]:
+    """Return the environment of programs that run as the service's user instead of the agent's."""
+    own = str(folder / "run" / "service")
+    return {
+        **environment,
+        "HOME": own,
+        "USER": user,
+        "LOGNAME": user,
+        "TMPDIR": own,
+        "XDG_RUNTIME_DIR": own,
+        "XDG_CONFIG_HOME": f"{own}/.config",
+        "XDG_CACHE_HOME": f"{own}/.cache",
+        "XDG_DATA_HOME": f"{own}/.local/share",
+    }
+
+
 def utf8_locale(wanted: str | None) -> str:
     """Return the locale if its encoding is UTF-8, else ``C.UTF-8``, which every glibc has."""
     encoding = (wanted or "").lower().replace("-", "")

@@ -25,8 +25,6 @@ class Protection:
     """``on`` or how it is enforced; ``none`` if it is missing."""
     reason: str = ""
     """Why it is missing, or not as strong as it can be; else empty."""
-    planned: bool = False
-    """True for one that no desktop of this version has."""
 
     @property
     def missing(self) -> bool:
@@ -52,7 +50,7 @@ class Protections:
     @property
     def warnings(self) -> list[str]:
         """One sentence for each protection that is missing on this machine, with its reason."""
-        return [str(entry) for entry in self.entries if entry.missing and not entry.planned]
+        return [str(entry) for entry in self.entries if entry.missing]
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return the list of the status route."""
@@ -77,10 +75,15 @@ def limited(refused: str) -> Protection:
     return Protection("limits", "enforced by keeper" if refused else "on", refused)
 
 
-def one_user() -> Protection:
-    """Return the missing protection of the service from the commands of its agent."""
-    reason = "the service, its recordings and the agent's commands have one user"
-    return Protection("separate users", NONE, reason, planned=True)
+def separate_users(refused: str) -> Protection:
+    """Return the protection of the service; ``refused`` is why there are no namespaces, or empty.
+
+    The service, its recordings and the X server have another user than the agent's programs.
+    """
+    if not refused:
+        return Protection("separate users", "on")
+    reason = "without namespaces, programs can take the place of an X server that restarts"
+    return Protection("separate users", "weak", reason)
 
 
 def of_applications(*, glx: bool) -> tuple[Protection, ...]:

@@ -17,6 +17,7 @@ TEMPORARY = "/tmp"  # noqa: S108 - a private one is mounted there
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the same
 X_SOCKETS = "/tmp/.X11-unix"  # noqa: S108 - compiled into every X client
 WORLD_WRITABLE_STICKY = 0o1777
+GROUP_WRITABLE_STICKY = 0o1775
 ENTER_ONLY = 0o711
 HIDDEN_BYTES = 1 << 20
 """Size of an empty file system: room for the directories on which others are mounted."""
@@ -38,6 +39,8 @@ class DesktopView(NamedTuple):
     """Other directories that stay as they are, such as the working directory of commands."""
     temporary_bytes: int = 1 << 30
     """Size of ``/tmp``, and of ``/dev/shm``."""
+    x_group: int = 0
+    """Group that may make sockets of X servers; 0 for everyone."""
     files: tuple[tuple[str, str], ...] = ()
     """Files, each with the place where the desktop sees it."""
 

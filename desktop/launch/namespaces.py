@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from .mount_plan import WORLD_WRITABLE_STICKY, X_SOCKETS, Mount
+from .mount_plan import GROUP_WRITABLE_STICKY, WORLD_WRITABLE_STICKY, X_SOCKETS, Mount
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -95,10 +95,10 @@ def enter(namespace: int) -> None:
     _checked("setns", _libc.setns(namespace, 0))
 
 
-def perform(plan: Iterable[Mount]) -> None:
+def perform(plan: Iterable[Mount], *, x_group: int = 0) -> None:
     """Mount what a desktop sees; everything else of the machine becomes read-only.
 
-    A place that does not exist is left out.
+    A place that does not exist is left out. ``x_group`` may make sockets of X servers; 0 for all.
 
     Raises:
         OSError: If the kernel refuses.
@@ -128,8 +128,11 @@ def perform(plan: Iterable[Mount]) -> None:
             if one.sealed:
                 with suppress(FileNotFoundError):
                     _read_only(one.path)
-    Path(X_SOCKETS).mkdir()
-    Path(X_SOCKETS).chmod(WORLD_WRITABLE_STICKY)
+    sockets = Path(X_SOCKETS)
+    sockets.mkdir()
+    # Another user could take the place of an X server that restarts.
+    os.chown(sockets, 0, x_group)
+    sockets.chmod(GROUP_WRITABLE_STICKY if x_group else WORLD_WRITABLE_STICKY)
 
 
 def end_with_parent(number: int) -> None:

@@ -7,7 +7,6 @@ all that reads it, and the lease comes last: control of an incomplete desktop ca
 
 import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
-import os
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -39,12 +38,14 @@ from deskhand.desktop.display.session_files import XRESOURCES, SessionFiles
 from deskhand.desktop.display.supervisor import DisplaySupervisor
 from deskhand.desktop.display.x_server import (
     BROWSER_AUTHORITY,
+    FOR_GROUP,
     RFB_SOCKET,
     XServer,
     make_socket_directory,
     socket_of,
     write_cookie,
 )
+from deskhand.desktop.isolation.environment import of_service
 from deskhand.desktop.launch.display_number import reserve_display
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
@@ -216,13 +217,21 @@ class DesktopService:
         folder = self._context.directory.path
         self._session_files().write(folder, self._common.environment, browser)
         # A browser may start before the X server, and reads its cookie then.
-        write_cookie(folder / BROWSER_AUTHORITY, self._cookie)
-        return stack.enter_context(DeferredSocket(socket_of(number), used, os.geteuid()))
+        write_cookie(folder / BROWSER_AUTHORITY, self._cookie, FOR_GROUP)
+        return stack.enter_context(
+            DeferredSocket(socket_of(number), used, self._context.account.uids)
+        )
 
     def _spawner(self) -> ChildProcessSpawner:
         limits = self._context.limits
         processes = None if limits is None else limits.processes
         return ChildProcessSpawner(self._context.host_pid, processes, self._context.launcher)
+
+    def _trusted_environment(self) -> dict[str, str]:
+        context, environment = self._context, self._common.environment
+        if not context.account.separated:
+            return environment
+        return of_service(environment, context.directory.path, context.account.service.name)
 
     def _session_files(self) -> SessionFiles:
         files = self._preloaded.files
@@ -258,6 +267,7 @@ class DesktopService:
             glx=settings.glx,
             display=self._context.display,
             deferred=deferred,
+            trusted_environment=self._trusted_environment(),
             cookie=self._cookie,
             untrusted_applications=untrusted,
         )

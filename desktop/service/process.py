@@ -24,8 +24,8 @@ from deskhand.desktop.isolation.protections import (
     limited,
     none_at_all,
     of_applications,
-    one_user,
     reason_of_level,
+    separate_users,
     separated,
 )
 from deskhand.desktop.isolation.user_processes import kill_user_processes
@@ -49,6 +49,10 @@ from .parts import ServiceContext, command_environment
 NOT_STARTED = 4
 PRIVATE = 0o077
 """File mode creation mask of a desktop with a user of its own."""
+
+OF_GROUP = 0o027
+"""That of a service whose files belong to its own group, or where a directory hands its group on,
+to that of the agent."""
 
 
 def run(settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSide | None) -> int:
@@ -99,19 +103,20 @@ def _serve_separated(
             show_desktop_policy()
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
-        launch.enter_view(_view(settings, identity, limits))
+        launch.enter_view(_view(settings, identity, limits, account))
         launch.programs.fix_users(_program_users(account))
         become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
-        os.umask(PRIVATE)
+        os.umask(OF_GROUP)
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
             protections=with_egress(
                 Protections(
                     (
-                        *(separated(prepared.refused), limited(enforcement.refused), one_user()),
+                        *(separated(prepared.refused), limited(enforcement.refused)),
+                        separate_users(prepared.refused),
                         *of_applications(glx=settings.glx),
                     )
                 ),
@@ -144,7 +149,7 @@ def _limits(settings: DesktopSettings) -> DesktopLimits:
 
 
 def _view(
-    settings: DesktopSettings, identity: DesktopIdentity, limits: DesktopLimits
+    settings: DesktopSettings, identity: DesktopIdentity, limits: DesktopLimits, account: Account
 ) -> DesktopView:
     more = [name for name in os.environ.get(HIDDEN, "").split(os.pathsep) if name]
     named = (settings.workdir, *settings.file_roots, settings.command_cgroup)
@@ -154,6 +159,7 @@ def _view(
         hidden=tuple(os.path.realpath(path) for path in (str(identity.root), *more)),
         writable=tuple(os.path.realpath(path) for path in named if path is not None),
         temporary_bytes=limits.temporary_bytes,
+        x_group=account.service.gid,
         files=tuple((f"{folder}/{name}", path) for name, path in USER_FILES),
     )
 

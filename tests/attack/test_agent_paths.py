@@ -30,7 +30,6 @@ pytestmark = [
 ]
 
 API = "/api/v0"
-ONE_USER = pytest.mark.xfail(strict=True, reason="service and agent are one user")
 
 
 @dataclass(frozen=True)
@@ -161,7 +160,6 @@ PROGRAMS = {
 """Commands that make a repository run a program, and if reading the repository has to run it."""
 
 
-@ONE_USER
 @pytest.mark.parametrize("kind", PROGRAMS)
 def test_a_repositorys_programs_run_as_the_agent(target: Target, kind: str) -> None:
     prepare, runs = PROGRAMS[kind]
@@ -303,7 +301,6 @@ def led(target: Target, way: str, file: Path) -> str:
     return WAYS[way].format(**facts)
 
 
-@ONE_USER
 @pytest.mark.parametrize("route", OF_FILES)
 def test_no_way_leads_to_a_file_of_the_service(target: Target, route: str) -> None:
     metadata = next(target.evidence.glob("*.json"))
@@ -316,7 +313,6 @@ def test_no_way_leads_to_a_file_of_the_service(target: Target, route: str) -> No
         assert reached == {}
 
 
-@ONE_USER
 @pytest.mark.parametrize("route", OF_FOLDERS)
 def test_no_way_leads_to_a_folder_of_the_service(target: Target, route: str) -> None:
     reached = {}
@@ -341,7 +337,6 @@ def test_control_the_same_routes_reach_the_agents_own_files(target: Target, rout
         assert answer.is_success, answer.text
 
 
-@ONE_USER
 @pytest.mark.parametrize("route", ["write", "copy_output", "edit"])
 def test_files_that_the_service_makes_belong_to_the_agent(target: Target, route: str) -> None:
     path = target.folder / "work" / f"made-{route}"
@@ -352,7 +347,6 @@ def test_files_that_the_service_makes_belong_to_the_agent(target: Target, route:
     assert owner == str(target.agent) != str(target.owner)
 
 
-@ONE_USER
 def test_a_path_of_proc_is_opened_by_a_process_of_the_agent(target: Target) -> None:
     found = target.desktop.get(f"{API}/read-file-lines?path=/proc/self/status&max_file_size=100000")
     (users,) = (line for line in found["content"].splitlines() if "\tUid:" in line)
@@ -360,7 +354,6 @@ def test_a_path_of_proc_is_opened_by_a_process_of_the_agent(target: Target) -> N
     assert target.agent != target.owner
 
 
-@ONE_USER
 def test_no_hard_link_to_a_file_of_the_service_can_be_made(target: Target) -> None:
     target.must_run("rm -f hard")
     for file in (next(target.evidence.glob("*.json")), next((target.folder / "logs").iterdir())):

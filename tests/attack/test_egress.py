@@ -238,10 +238,10 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
         uid = int(output(desktop, "id -u"))
         own = output(desktop, "readlink /proc/self/ns/net").strip()
         assert own != str(Path(f"/proc/{network.pid}/ns/net").readlink())
-        # Seen from the machine: the service, the agent's helper and the X server among them.
+        # Seen from the machine: the agent's helper and the message bus among them.
         namespaces = {pid: str(Path(f"/proc/{pid}/ns/net").readlink()) for pid in user_pids(uid)}
         assert set(namespaces.values()) == {own}
-        assert len(namespaces) > 3
+        assert len(namespaces) >= 2
         for command in ("nft flush ruleset", "ip link set lo down", "nsenter -t 1 -n true"):
             assert output(desktop, f"{command} > /dev/null 2>&1; echo $?").strip() != "0", command
 

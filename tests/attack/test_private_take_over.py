@@ -314,7 +314,6 @@ def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service)
     assert readable_cookies(desktop, trusted) == []
 
 
-@OPEN
 def test_a_spy_with_a_cookie_that_other_processes_name_learns_nothing(desktop: Service) -> None:
     spies = Spies(desktop).started("stolen", "stolen")
     check_blind(desktop, spies, ["stolen"])

@@ -100,11 +100,18 @@ def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
 def painting(colour: str) -> dict[str, Any]:
     """Return a step that gives the whole screen a colour.
 
-    Only trusted X clients may paint the root window. As long as commands and service have one
-    user, the command can read the service's cookie.
+    Only trusted X clients may paint the root window, so a window covers it, without the window
+    manager. Its program starts when it is mapped (``-wf``).
     """
-    cookie = "${XAUTHORITY%/*/*}/service/Xauthority"
-    command = f"XAUTHORITY={cookie} xsetroot -solid '{colour}' && echo painted"
+    terminal = (
+        f"xterm -wf -xrm '*overrideRedirect: true' -geometry 400x150+0+0"
+        f" -bg '{colour}' -fg '{colour}' -cr '{colour}'"
+    )
+    shown = "sh -c 'echo > $0; exec sleep 3600' $fifo"
+    command = (
+        "fifo=$(mktemp -u) && mkfifo $fifo && "
+        f"{{ {terminal} -e {shown} > /dev/null 2>&1 & cat $fifo; }} && echo painted"
+    )
     return {"calls": [{"execute": {"command": command}}]}
 
 

@@ -52,9 +52,9 @@ def test_a_desktop_of_a_requested_user_lacks_all(tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root separates desktops")
-def test_a_desktop_of_root_lacks_separate_users_alone(tmp_path: Path) -> None:
+def test_a_desktop_of_root_lacks_none(tmp_path: Path) -> None:
     with service(tmp_path / "x.log", "desktop") as desktop:
-        assert list(reported(desktop)) == ["separate users"]
+        assert reported(desktop) == {}
         assert "missing_protections" not in desktop.ready
 
 

@@ -16,8 +16,8 @@ from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.isolation.protections import (
     Protections,
     none_at_all,
-    one_user,
     reason_of_level,
+    separate_users,
     separated,
 )
 from deskhand.desktop.launch.probe import namespaces_refused
@@ -174,7 +174,8 @@ def _protections() -> Iterator[Finding]:
     if os.geteuid() != 0:
         found = none_at_all(reason_of_level("shared", attached=False))
     else:
-        found = Protections((separated(namespaces_refused()), one_user()))
+        refused = namespaces_refused()
+        found = Protections((separated(refused), separate_users(refused)))
     for one in found.entries:
         because = f", because {one.reason}" if one.reason else ""
         status: Literal["ok", "warn"] = "warn" if one.reason else "ok"

@@ -203,7 +203,7 @@ class Init:
     def _view(self, request: Message, _: Sequence[int]) -> Message:
         if self._separated:
             view = {name: value for name, value in request.items() if name != "do"}
-            perform(mounts(DesktopView(**view)))
+            perform(mounts(DesktopView(**view)), x_group=int(request["x_group"]))
         return {}
 
     def _users(self, request: Message, _: Sequence[int]) -> Message:

@@ -27,7 +27,7 @@ def reserved(
 ) -> Iterator[DeferredSocket]:
     event = used or threading.Event()
     owner = os.geteuid() if user is None else user
-    with DeferredSocket(sockets / "X7", event.set, owner) as found:
+    with DeferredSocket(sockets / "X7", event.set, (owner,)) as found:
         yield found
 
 
@@ -60,7 +60,7 @@ def read(end: socket.socket, length: int) -> bytes:
 
 def test_a_socket_of_a_running_server_is_left_alone(sockets: Path) -> None:
     with reserved(sockets), pytest.raises(OSError, match="in use"):
-        DeferredSocket(sockets / "X7", lambda: None, os.geteuid()).open()
+        DeferredSocket(sockets / "X7", lambda: None, (os.geteuid(),)).open()
     assert list(sockets.iterdir()) == []
 
 

@@ -62,3 +62,10 @@ def test_the_group_of_the_working_directory_is_for_the_agent() -> None:
     account = Account(ALICE, "user", service=bob, browser=bob).joining(5)
     assert (account.separated, account.dropped, account.uids) == (True, True, (1000, 1001))
     assert (account.agent.groups, account.service.groups) == ((5,), ())
+
+
+def test_the_service_has_another_user_than_the_agent() -> None:
+    account = numbered_account(7)
+    assert (account.agent.name, account.service.name) == ("deskhand-07", "deskhand-07-s")
+    assert account.separated
+    assert account.agent.uid not in (account.service.uid, account.service.gid)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.isolation.account import Account, DesktopUser
+from deskhand.desktop.isolation.account import Account, DesktopUser, numbered_account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
 
 ME = Account.of_one_user(DesktopUser("me", os.getuid(), os.getgid()), "shared")
@@ -124,3 +124,22 @@ def test_the_run_root_is_short_and_private(tmp_path: Path) -> None:
     assert run_root(0, {"DESKHAND_RUN_DIR": str(tmp_path)}) == tmp_path
     open_root(tmp_path / "root")
     assert stat.S_IMODE((tmp_path / "root").stat().st_mode) == 0o711
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give directories to other users")
+def test_the_agent_owns_no_directory_that_holds_a_name_of_the_service(tmp_path: Path) -> None:
+    folder, account = DesktopDirectory(tmp_path / "d"), numbered_account(7)
+    folder.make(account)
+    names = ["", *(str(path.relative_to(folder.path)) for path in folder.path.rglob("*"))]
+    owners = {name: (folder.path / name).stat().st_uid for name in names}
+    agents = {name for name, uid in owners.items() if uid == account.agent.uid}
+    assert {"home", "work", "tmp", "run/agent"} <= agents
+    assert owners[""] == owners["run"] == 0
+    assert {owners[name] for name in ("recordings", "logs", "journals", "run/service")} == {
+        account.service.uid
+    }
+    assert stat.S_IMODE((folder.path / "recordings").stat().st_mode) == 0o700
+    for name in owners:
+        above = os.path.dirname(name)  # noqa: PTH120 - of a text
+        assert owners[name] == account.agent.uid or above not in agents

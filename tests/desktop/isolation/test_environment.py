@@ -2,7 +2,7 @@ from pathlib import PurePath
 
 import pytest
 
-from deskhand.desktop.isolation.environment import built, utf8_locale
+from deskhand.desktop.isolation.environment import built, of_service, utf8_locale
 
 FOLDER = PurePath("/var/lib/deskhand/desktops/abc")
 
@@ -58,3 +58,12 @@ def test_what_is_given_goes_before_all_but_the_mark() -> None:
 )
 def test_the_locale_is_always_a_utf8_one(wanted: str | None, found: str) -> None:
     assert utf8_locale(wanted) == found
+
+
+def test_programs_of_the_service_use_no_directory_of_the_agent() -> None:
+    agent = built(FOLDER, "deskhand-01", "0123", inherited={})
+    found = of_service(agent, FOLDER, "deskhand-01-s")
+    assert found["USER"] == found["LOGNAME"] == "deskhand-01-s"
+    assert found["DESKHAND_INSTANCE"] == "0123"
+    text = str(found)
+    assert not any(f"{FOLDER}/{name}" in text for name in ("home", "work", "tmp", "run/agent"))

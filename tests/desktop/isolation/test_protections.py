@@ -7,8 +7,8 @@ from deskhand.desktop.isolation.protections import (
     limited,
     none_at_all,
     of_applications,
-    one_user,
     reason_of_level,
+    separate_users,
     separated,
 )
 
@@ -39,10 +39,10 @@ def test_limits_without_a_control_group_are_enforced_by_the_keeper() -> None:
     assert str(limited("no cgroup")) == "limits: enforced by keeper, because no cgroup"
 
 
-def test_what_no_desktop_has_is_listed_and_not_reported_as_a_defect() -> None:
-    found = Protections((one_user(),))
-    assert found.warnings == []
-    assert found.to_json()[0]["state"] == "none"
+def test_without_namespaces_separate_users_are_weaker() -> None:
+    assert str(separate_users("")) == "separate users: on"
+    found = separate_users("refused")
+    assert (found.state, found.missing, bool(found.reason)) == ("weak", False, True)
 
 
 def test_without_a_reason_the_state_stands_alone() -> None:
