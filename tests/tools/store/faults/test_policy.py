@@ -5,6 +5,7 @@ import pytest
 
 from deskhand.tools.store.faults.policy import (
     is_disk_error,
+    is_disk_fault,
     is_lock,
     is_log_due,
     may_pass,
@@ -61,3 +62,11 @@ def test_a_fault_that_lasts_is_logged_once_a_minute() -> None:
     assert is_log_due(None, 5.0)
     assert not is_log_due(5.0, 64.9)
     assert is_log_due(5.0, 65.0)
+
+
+@pytest.mark.parametrize(
+    ("code", "by_disk"),
+    [(13, True), (10, True), (14, True), (778, True), (5, False), (None, False)],
+)
+def test_more_room_may_help_against_faults_of_the_disk(code: int | None, by_disk: bool) -> None:
+    assert is_disk_fault(code) is by_disk
