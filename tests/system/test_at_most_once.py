@@ -44,11 +44,14 @@ def test_calls_are_not_executed_again_after_the_death_of_a_keeper(
 def check_calls(tmp_path: Path, open_folder: Path, end: signal.Signals) -> None:
     """Send calls to a service whose keeper gets a signal, and again to the next service."""
     folder, chat = open_folder / "f", {"Deskhand-Chat-Id": str(uuid4())}
-    effects = folder / "recordings" / "effects"
-    command: Json = {"command": f"echo done >> {effects}"}
+    # A directory that both desktops may write, and that the end of the first one keeps.
+    effects = open_folder / "work" / "effects"
+    effects.parent.mkdir()
+    effects.parent.chmod(0o777)
+    command: Json = {"command": f"umask 0; echo done >> {effects}"}
     move: Json = {"action": "mouse_move", "coordinate": [100, 120]}
     pause: Json = {"action": "wait", "duration": 60}
-    arguments = ("desktop", "--folder", str(folder))
+    arguments = ("desktop", "--folder", str(folder), "--workdir", str(effects.parent))
     with service(tmp_path / "first.log", *arguments) as first, ThreadPoolExecutor() as threads:
         instance = first.get("/api/v0/desktop")["instance_id"]
         assert sent(first, START, command, chat, "start")[0] == 200
