@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -131,7 +132,9 @@ def test_both_logs_name_the_chat_of_a_command(desktop: Service) -> None:
     desktop.get(f"{where}/{begun}/output?wait=true")
     logs = Path(desktop.get(f"{where}/{begun}/output")["output_path"]).parents[2] / "logs"
     for name, pattern in (("service", f"{begun} exited"), ("access", "processes/start.*call-7")):
-        (line,) = run(desktop, f"grep '{pattern}' {logs}/{name}.jsonl").splitlines()
+        # Commands of a desktop with separate users cannot read the logs.
+        text = (logs / f"{name}.jsonl").read_text()
+        (line,) = (line for line in text.splitlines() if re.search(pattern, line))
         entry = json.loads(line)
         assert {key: entry.get(key) for key in fields} == fields
 
