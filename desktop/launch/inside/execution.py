@@ -26,12 +26,6 @@ PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
 """Of <linux/prctl.h>, prctl(2)."""
 
-CHANGED_SIGNALS = (
-    *(signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD),
-    *(signal.SIGPIPE, signal.SIGXFSZ),
-)
-"""Signals that init catches, and those that Python ignores."""
-
 _ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}
 _NOT_EXECUTABLE = {*_ABSENT, errno.EACCES}
 _KERNEL = ctypes.CDLL(None)
@@ -196,10 +190,14 @@ def _write(path: str, value: str) -> None:
 
 
 def reset_signals() -> None:
-    """Return to the default effects of the signals that init and Python changed."""
+    """Return to the default effects of all signals.
+
+    Init catches some, Python ignores some, and a shell ignores SIGINT and SIGQUIT for a background
+    job.
+    """
     # The pipe is init's: a signal to this process would count as one to init.
     signal.set_wakeup_fd(-1)
-    for number in CHANGED_SIGNALS:
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
 
 

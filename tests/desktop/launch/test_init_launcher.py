@@ -51,7 +51,10 @@ class InitHost:
 
 @pytest.fixture(scope="module")
 def host() -> Iterator[InitHost]:
+    # As for the background job of a shell.
+    before = signal.signal(signal.SIGQUIT, signal.SIG_IGN)
     host = InitHost()
+    signal.signal(signal.SIGQUIT, before)
     host.launcher.fix_users({"agent": None})
     yield host
     host.close()
