@@ -64,8 +64,13 @@ class Workdirs:
         return self._folder
 
     def prepare(self) -> None:
-        """Create the folder if it is missing."""
-        self._folder.mkdir(mode=0o711, parents=True, exist_ok=True)
+        """Create the folder if it is missing; all users may enter it, but not list it."""
+        missing = [one for one in (self._folder, *self._folder.parents) if not one.exists()]
+        for folder in reversed(missing):
+            with suppress(FileExistsError):
+                folder.mkdir()
+                # The mode of mkdir(2) is subject to the umask.
+                folder.chmod(0o711)
 
     def of(self, root_id: str) -> Workdir:
         """Return the working directory of a root chat; it is created at the first call.

@@ -103,7 +103,9 @@ TABLE = {
     "a file": "cat {home}/secret-*",
     "the list of files": "ls {home}",
     "the working directory": "cat {work}/work/notes",
-    "files below the desktops": f"find {{home}}/.. {{home}}/../.. -name '*{HIDDEN}*' 2>/dev/null",
+    "files below the desktops": (
+        f"find {{home}} {{home}}/.. {{home}}/../.. -name '*{HIDDEN}*' 2>/dev/null"
+    ),
     "a process": f"ps -eo args | grep '{HIDDEN}'",
     "its environment": f"cat $(pgrep -f '{HIDDEN}' | sed 's|.*|/proc/&/environ|') | tr '\\0' '\\n'",
     "a signal": f"kill -0 $(pgrep -o -f '^{HIDDEN}') && echo {MARK}",

@@ -12,6 +12,7 @@ import pytest
 from tests.attack.attackers import output
 from tests.system.database_faults import STEPS, StepGate, filled, provider
 from tests.system.services import Json, Service, service, until
+from tests.vncbridge.fakes import short_folder
 
 pytestmark = [
     pytest.mark.attack,
@@ -25,16 +26,18 @@ WRITE = "/api/v0/write-file?path={path}"
 
 
 @contextmanager
-def small_disk(folder: Path, mebibytes: int) -> Iterator[Path]:
+def small_disk(mebibytes: int) -> Iterator[Path]:
     """A file system of its own; it is low below 2 %."""
-    folder.mkdir()
-    folder.chmod(0o711)
-    size = f"size={mebibytes}m"
-    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
+    with short_folder() as parent:
+        parent.chmod(0o711)
+        folder = parent / "disk"
+        folder.mkdir()
+        size = f"size={mebibytes}m"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=True)
+        try:
+            yield folder
+        finally:
+            subprocess.run(["umount", "--lazy", folder], check=True)
 
 
 def fill(desktop: Service, disk: Path, left: int) -> None:
@@ -61,7 +64,7 @@ def is_low(service: Service, path: str) -> Callable[[], bool]:
 
 
 def test_a_desktop_on_a_disk_that_is_almost_full_finishes_what_runs(tmp_path: Path) -> None:
-    with small_disk(tmp_path / "disk", 200) as disk:
+    with small_disk(200) as disk:
         place = str(disk / "desktop")
         with service(tmp_path / "errors.log", "desktop", "--folder", place) as desktop:
             home = output(desktop, "echo $HOME")
@@ -94,7 +97,7 @@ def test_a_desktop_on_a_disk_that_is_almost_full_finishes_what_runs(tmp_path: Pa
 @pytest.mark.slow("a control plane and an agent with its desktop")
 def test_an_agent_finishes_on_a_full_disk_by_the_reserve(tmp_path: Path) -> None:
     with (
-        small_disk(tmp_path / "disk", 160) as disk,
+        small_disk(160) as disk,
         StepGate(3) as gate,
         provider(gate.port) as environment,
         service(

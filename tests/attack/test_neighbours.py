@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 from tests.system.services import PATIENCE, Service, service
 
 pytestmark = [
@@ -30,6 +31,7 @@ class Neighbours(NamedTuple):
         body = {"command": f"({command}) 2>&1"}
         path = "/api/v0/tools/execute"
         answer = self.plane.http.post(path, json=body, timeout=PATIENCE * 2)
+        assert answer.is_success, answer.text
         return str(answer.json()["result"].get("output", "")).strip()
 
     def folder(self) -> Path:
@@ -48,7 +50,7 @@ def neighbours(folder: Path, namespaces: str) -> Iterator[Neighbours]:
         for desktop in (one, other):
             # The first use starts its display.
             answer = plane.http.get(f"/api/v0/desktops/{desktop}/desktop/screenshot")
-            assert answer.status_code == 200, answer.text
+            assert answer.status_code == 200, (desktop, one, other, answer.text)
         yield Neighbours(plane, one, other)
 
 
@@ -64,16 +66,21 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]:
         yield found
 
 
-PROCESSES = "grep -lz DESKHAND /proc/[0-9]*/cmdline; ps -e -o user:20= | sort -u"
+def users(found: Neighbours) -> set[int]:
+    """Return the ids of the users whose processes the first desktop lists."""
+    return set(map(int, found.run("ps -e -o uid=").split()))
+
+
 LISTENING = "awk '$4 == \"00010000\"' /proc/net/unix | grep -o '@/tmp/.X11-unix/X[0-9]*'"
 """Abstract names of X servers that accept connections (flag SO_ACCEPTCON)."""
 
 
 def test_only_its_own_processes_are_listed(separated: Neighbours, together: Neighbours) -> None:
-    own = separated.run("id -un")
-    assert set(separated.run("ps -e -o user:20=").split()) <= {own, "root"}
-    assert len(separated.run("ps -e -o user:20= | grep -c root").split()) == 1
-    assert "deskhand-" in together.run(f"ps -e -o user:20= | grep -v {together.run('id -un')}")
+    own = int(separated.run("id -u"))
+    # The user of the service follows that of the agent.
+    assert users(separated) <= {0, own, own + 1}
+    own = int(together.run("id -u"))
+    assert {user for user in users(together) if user >= DEFAULT_UID_BASE} - {own, own + 1}
 
 
 def test_only_its_own_x_socket_exists(separated: Neighbours, together: Neighbours) -> None:
@@ -132,10 +139,11 @@ def test_the_socket_of_its_service_cannot_be_replaced(
         assert name.is_socket()
         for attempt in (f"mv {name} {name}.old", f"rm {name}", f"ls {name.parent}"):
             assert found.run(f"{attempt} > /dev/null && echo done") != "done", attempt
-    # Every socket that the agent finds below its own directory can be replaced, and is by the
-    # agent's own rights.
-    socket = "$HOME/../run/service/rfb.sock"
-    assert separated.run(f"mv {socket} $HOME/../x && mv $HOME/../x {socket}") == ""
+    for socket in ("run/service/rfb.sock", "run/agent.sock"):
+        refused = separated.run(f"mv $HOME/../{socket} $HOME/../x")
+        assert "Permission denied" in refused, socket
+    own = "python3 -c \"import socket; socket.socket(1).bind('own.sock')\""
+    assert separated.run(f"cd $HOME && {own} && mv own.sock other.sock") == ""
 
 
 def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:

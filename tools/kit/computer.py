@@ -179,7 +179,10 @@ class ComputerTool:
         """Send the request once no person is in control, unless the screen has changed then."""
         # A session that began and ended between two calls would otherwise stay unknown to the
         # model.
-        control = await self._control_waits.missed(self._machine(call_id))
+        control, held = await self._control_waits.missed(self._machine(call_id))
+        if held and wanted.kind == "action":
+            # The session may end before the action is sent, which would act on a changed screen.
+            control = await self._control_waits.awaited(self._machine(call_id)) or control
         attempts = count(1)
         while True:
             try:
@@ -191,7 +194,11 @@ class ComputerTool:
                     current = await self._post(request, f"{call_id}.look{next(attempts)}")
                     if current["frame_id"] != self._seen:
                         return _Done(current, control, missed=True)
-                return _Done(await self._send(wanted, call_id), control)
+                response = await self._send(wanted, call_id)
+                if held and control is None:
+                    # The session may have ended just before the call was sent.
+                    control, _ = await self._control_waits.missed(self._machine(call_id))
+                return _Done(response, control)
             except MachineRefused as error:
                 ended = None
                 if error.status == OCCUPIED:

@@ -172,10 +172,13 @@ def lease(kind: str, **last: Any) -> Json:
     return {"revision": 7, "holder": holder, "last": None if kind == "person" else turn}
 
 
+FREE: Json = {"revision": 6, "holder": {"kind": "nobody"}, "last": None}
+
+
 def taken_over(desktop: FakeDesktop, **last: Any) -> None:
-    """Have a person in control at the first action, who releases it while the tool waits."""
+    """Have a person take control before the first action, who releases it while the tool waits."""
     desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
-    desktop.leases = [*(lease("person", **last) for _ in range(3)), lease("nobody", **last)]
+    desktop.leases = [FREE, *(lease("person", **last) for _ in range(2)), lease("nobody", **last)]
 
 
 def test_a_call_is_sent_once_a_person_has_released_control() -> None:
@@ -268,6 +271,36 @@ def test_a_control_session_between_two_calls_is_reported_once_by_the_second() ->
     assert text_of(reported).startswith("Ann was in control")
     again = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
     assert "Ann" not in text_of(again)
+
+
+def test_an_action_is_not_sent_while_a_person_is_in_control() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    asyncio.run(tool.act(ToolCall("c0", "screenshot", {}, toolset="computer")))
+    desktop.frame = 2
+    desktop.leases = [lease("person"), lease("person"), lease("nobody")]
+    done = asyncio.run(tool.act(ToolCall("c1", "left_click", {"coordinate": [5, 6]}, "computer")))
+    assert text_of(done).startswith("Not done: Ann was in control")
+    assert [payload["action"] for _, payload in desktop.sent[1:]] == ["screenshot"]
+
+
+def test_a_control_session_that_ends_as_a_picture_is_taken_is_reported() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    desktop.leases = [lease("person"), lease("nobody")]
+    done = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+    assert text_of(done).startswith("Ann was in control")
+    assert done.picture is not None
+
+
+def test_a_control_session_that_ended_before_the_wait_is_no_error() -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    desktop.error = MachineRefused(409, "Held.")
+    desktop.leases = [FREE, lease("nobody")]
+    done = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+    assert not done.result.is_error
+    assert text_of(done).startswith("Ann was in control")
 
 
 def test_a_desktop_without_a_lease_is_used_without_waiting() -> None:

@@ -63,19 +63,23 @@ class HumanControlWaits:
         self.seconds = 0.0
         """Total duration of the reported sessions."""
 
-    async def missed(self, machine: Machine) -> HumanControlWait | None:
-        """Return the newest session that has ended since the last report, if there is one."""
+    async def missed(self, machine: Machine) -> tuple[HumanControlWait | None, bool]:
+        """Return the newest unreported session that has ended, and whether one goes on."""
         try:
-            return self._newest(await machine.request("GET", LEASE))
+            state: Json = await machine.request("GET", LEASE)
         except MachineRefused:
             # A desktop service of an earlier version has no lease: people cannot take control.
-            return None
+            return None, False
+        return self._newest(state), _held(state)
 
     async def awaited(self, machine: Machine) -> HumanControlWait | None:
-        """Wait until no person is in control; return ``None`` at once if none is."""
+        """Wait until no person is in control; return the newest unreported session.
+
+        The session may have ended before this call. ``None`` means that there was none.
+        """
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
-            return None
+            return self._newest(state)
         async with self._waiting():
             # Each request waits in the service for a newer revision. Cancelling ends the loop.
             while _held(state):

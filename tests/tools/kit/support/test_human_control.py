@@ -26,7 +26,7 @@ def machine(*answers: Any) -> FakeMachine:
 
 
 def missed(waits: HumanControlWaits, *answers: Any) -> HumanControlWait | None:
-    return asyncio.run(waits.missed(machine(*answers)))
+    return asyncio.run(waits.missed(machine(*answers)))[0]
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,22 @@ def test_where_no_person_was_in_control_nothing_was_missed() -> None:
     assert waits.seconds == 0.0
 
 
+@pytest.mark.parametrize("kind", ["person", "chat"])
+def test_a_session_that_goes_on_is_known(kind: str) -> None:
+    assert asyncio.run(HumanControlWaits().missed(machine(lease(kind)))) == (None, kind == "person")
+
+
 def test_while_no_person_is_in_control_there_is_no_wait() -> None:
-    at = machine(lease("chat", ANN))
+    at = machine(lease("chat"))
     assert asyncio.run(HumanControlWaits().awaited(at)) is None
     assert len(at.asked) == 1
+
+
+def test_a_session_that_ended_before_the_wait_is_returned_once() -> None:
+    waits = HumanControlWaits()
+    at = machine(lease("chat", ANN))
+    assert asyncio.run(waits.awaited(at)) == HumanControlWait("Ann", 42.4, 3, 1, False)
+    assert asyncio.run(waits.awaited(machine(lease("chat", ANN)))) is None
 
 
 def test_a_wait_lasts_until_control_is_given_back() -> None:
