@@ -7,6 +7,7 @@ them. An agent may choose a narrower egress for its child, never a wider one.
 """
 
 import ipaddress
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -14,6 +15,8 @@ from typing import Any, Literal, get_args
 from deskhand.desktop.domains import is_domain
 
 from .errors import EgressWidened, InvalidEgress
+
+_PORT = re.compile("[0-9]{1,5}")
 
 Mode = Literal["open", "internet", "list", "none"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -151,7 +154,8 @@ def parse_grant(text: str) -> Grant:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     known = host in ("localhost", "::1") or _is_ipv4(host)
-    if not (known and port.isascii() and port.isdecimal() and 0 < int(port) < 65536):
+    # `int` refuses thousands of digits with an error of its own.
+    if not (known and _PORT.fullmatch(port) and 0 < int(port) < 65536):
         raise InvalidEgress(f"egress: {text!r} is no grant such as 127.0.0.1:8000")
     return Grant(host, int(port))
 

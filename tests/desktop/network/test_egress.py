@@ -50,7 +50,13 @@ def test_grants_name_an_address_of_this_machine_and_a_port() -> None:
     assert str(parse_grant("[::1]:80")) == "[::1]:80"
 
 
-@pytest.mark.parametrize("text", ["", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "a.b:1", ":1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:-1", "a.b:1", ":1"),
+        f"127.0.0.1:{'1' * 5000}",
+    ],
+)
 def test_a_grant_without_an_address_or_a_port_is_refused(text: str) -> None:
     with pytest.raises(InvalidEgress, match="is no grant"):
         parse_grant(text)
