@@ -11,7 +11,13 @@ from threading import Lock
 
 from deskhand.desktop.programs.process_tree import Family
 from deskhand.desktop.programs.program import Program, ProgramNotFound, ProgramUser, UserName
-from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, parse_report
+from deskhand.desktop.programs.start_report import (
+    DIRECTORY,
+    EXECUTE,
+    FIND,
+    StartReport,
+    parse_report,
+)
 
 from .channel import Channel, ChannelClosed, Message
 from .init_processes import InitProcesses, control
@@ -160,12 +166,16 @@ def _directory(program: Program, data: bytes) -> str:
     if report.step == FIND:
         raise ProgramNotFound(report.errno, os.strerror(report.errno), program.argv[0])
     if report.step:
-        about = {DIRECTORY: program.directories[-1:], EXECUTE: program.argv[:1]}
-        subject = about.get(report.step, (report.step,))
-        raise OSError(report.errno, os.strerror(report.errno), *subject)
+        about = {DIRECTORY: _tried(program, report), EXECUTE: program.argv[0]}
+        subject = about.get(report.step, report.step)
+        raise OSError(report.errno, os.strerror(report.errno), subject)
     if report.directory is None:
         raise _Killed("the process ended before it became the program")
-    return program.directories[report.directory] if program.directories else os.sep
+    return _tried(program, report)
+
+
+def _tried(program: Program, report: StartReport) -> str:
+    return program.directories[report.directory or 0] if program.directories else os.sep
 
 
 def _content(pipe: int, seconds: float) -> bytes:

@@ -2,7 +2,7 @@
 
 The pipe closes with a successful execve, so end-of-file without a failure is success. The lines:
 
-* ``directory N``: the program works in the directory of this index;
+* ``directory N``: the directory of this index is entered next; the last of them counts;
 * ``failed STEP ERRNO``: the start ended at this step.
 """
 
@@ -16,14 +16,14 @@ class StartReport(NamedTuple):
     """The end of a start."""
 
     directory: int | None = None
-    """Index of the working directory; None before it was entered."""
+    """Index of the last directory that was tried: the working directory, or the one refused."""
     step: str = ""
     """Step that failed; empty if the program runs."""
     errno: int = 0
 
 
-def entered(directory: int) -> bytes:
-    """Return the line for a working directory."""
+def tried(directory: int) -> bytes:
+    """Return the line for a directory that is entered next."""
     return f"{DIRECTORY} {directory}\n".encode()
 
 

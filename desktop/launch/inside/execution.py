@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from deskhand.desktop.launch.namespaces import enter
 from deskhand.desktop.programs.program import Program, ProgramUser
-from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, entered, failed
+from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, failed, tried
 
 PRIVATE = 0o077
 """File mode creation mask of a desktop with a user of its own."""
@@ -138,13 +138,13 @@ class Execution:
         os.umask(PRIVATE)
         directories = self._program.directories or ("/",)
         for index, directory in enumerate(directories):
+            os.write(self._report, tried(index))
             try:
                 os.chdir(directory)
             except OSError as error:
                 if error.errno in _ABSENT and index + 1 < len(directories):
                     continue
                 raise
-            os.write(self._report, entered(index))
             return
 
     def _bound_resources(self) -> None:

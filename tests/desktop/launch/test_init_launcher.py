@@ -162,6 +162,10 @@ def test_what_prevents_a_start_is_reported(launcher: InitLauncher, tmp_path: Pat
         launcher.start(shell("true", directories=("/absent",), descriptors=()))
     with pytest.raises(NotADirectoryError, match="file"):
         launcher.start(shell("true", directories=(str(tmp_path / "file"),), descriptors=()))
+    # The directory that was refused is named, not the last one.
+    places = (str(tmp_path / ("x" * 300)), str(tmp_path))
+    with pytest.raises(OSError, match=r"File name too long: .*xxx'"):
+        launcher.start(shell("true", directories=places, descriptors=()))
     for name in ("no-such-program", "./absent"):
         with pytest.raises(ProgramNotFound, match=name):
             launcher.start(Program((name,), ENVIRONMENT, descriptors=()))
