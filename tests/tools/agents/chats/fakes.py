@@ -116,7 +116,7 @@ class FakeDesktop:
     """True if the recorder does not keep the steps that it is sent."""
     video_size: int | None = None
     """Size that the recorder reports for its videos; by default the real one."""
-    lease: Json = field(default_factory=dict)
+    lease: Json = field(default_factory=lambda: {"holder": {"kind": "nobody"}, "last": None})
     """The newest control session of a person."""
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
