@@ -64,6 +64,8 @@ class ExecLaunch:
             env=self._environment,
             # Ctrl-C in our terminal must not reach the keepers: the control plane ends them.
             start_new_session=True,
+            # Users of the desktop read files that root makes for it; the caller's may be private.
+            umask=0o022,
         )
         self._keepers[keeper.pid] = keeper
         return LaunchedDesktop(keeper.pid, os.pidfd_open(keeper.pid))

@@ -126,6 +126,10 @@ def show_file_in(folder: Path, name: str, text: str) -> None:
         file = Path(copy, name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
+        # The umask may close new files and folders to others.
+        file.chmod(0o644)
+        for parent in file.relative_to(copy).parents:
+            Path(copy, parent).chmod(0o755)
         target = os.fsencode(folder)
         _checked(_libc.mount(b"tmpfs", target, b"tmpfs", _MS_NOSUID | _MS_NODEV, b"mode=755"))
         shutil.copytree(copy, folder, dirs_exist_ok=True)

@@ -146,6 +146,13 @@ def test_the_socket_of_its_service_cannot_be_replaced(
     assert separated.run(f"cd $HOME && {own} && mv own.sock other.sock") == ""
 
 
+def test_the_policy_of_its_browser_can_be_read_and_not_changed(separated: Neighbours) -> None:
+    """The launcher's umask is private; the browser runs as a user of the desktop."""
+    policies = "/etc/chromium/policies/managed"
+    assert "CommandLineFlagSecurityWarningsEnabled" in separated.run(f"cat {policies}/*")
+    assert "Read-only file system" in separated.run(f"touch {policies}/own.json")
+
+
 def test_its_temporary_files_are_its_own(separated: Neighbours) -> None:
     assert separated.run("stat -c %a /tmp") == "1777"
     assert set(separated.run("stat -f -c %T /tmp /dev/shm").split()) == {"tmpfs"}
