@@ -12,20 +12,18 @@ the lines in a second of a terminal.
 import os
 import shutil
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from queue import Empty, Queue
+from queue import Empty
 from typing import Any
 
 import psutil
 
 from bench.service import Live
 from deskhand.desktop.client.local_service import LocalService
+from tests.system.reporting_page import Reports, reporting_page
 
 TEXT = "Grüße, 你好 42"
 PAGE = b"""<!doctype html><meta charset=utf-8><title>frames</title>
@@ -59,54 +57,13 @@ area.focus();
 </script>"""
 
 
-@dataclass
-class Answers:
-    """Texts that the page has posted, by kind."""
-
-    queue: "Queue[tuple[str, str]]" = field(default_factory=Queue)
-
-    def wait(self, kind: str, seconds: float = 20.0) -> str:
-        """Return the next text of a kind; raise ``Empty`` if none comes in time."""
-        deadline = time.monotonic() + seconds
-        while True:
-            found, text = self.queue.get(timeout=max(0.01, deadline - time.monotonic()))
-            if found == kind:
-                return text
-
-
-@contextmanager
-def page() -> Iterator[tuple[str, Answers]]:
-    """Serve the page; yield its URL and what it posts."""
-    answers = Answers()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(PAGE if self.path == "/" else b"")
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-            answers.queue.put((self.path[1:], body))
-            self._answer(b"")
-
-        def _answer(self, content: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/", answers
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+def next_report(reports: Reports, kind: str, seconds: float = 20.0) -> str:
+    """Return the next text of a kind that the page posts; raise ``Empty`` if none comes in time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        path, text = reports.get(timeout=max(0.01, deadline - time.monotonic()))
+        if path == f"/{kind}":
+            return text
 
 
 class Scene:
@@ -171,13 +128,13 @@ def chromium(scene: Scene, cookie: Path, seconds: float) -> dict[str, str]:
     def act(**action: Any) -> None:
         live.act(**action, observe={"screenshot": False})
 
-    with page() as (url, answers), scene.program(cookie, f"sh {scene.browser} {url}"):
+    with reporting_page(PAGE) as (url, reports), scene.program(cookie, f"sh {scene.browser} {url}"):
 
         def asked(key: str, kind: str, tries: int = 60) -> str:
             for _ in range(tries):
                 act(action="key", text=key)
                 with suppress(Empty):
-                    return answers.wait(kind, 1.0)
+                    return next_report(reports, kind, 1.0)
             return "no answer"
 
         if asked("F2", "frames") == "no answer":

@@ -4,7 +4,6 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.attack.test_private_take_over import Spies
+from tests.system.reporting_page import PageHandler, serving
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, tidy, until
 from tests.system.typing_targets import TextView
 
@@ -75,10 +75,10 @@ class Sites:
     def page(self, host: str, path: str) -> str:
         return PAGES.get((host, path), "").replace("PORT", str(self.port))
 
-    def handler(self) -> type[BaseHTTPRequestHandler]:
+    def handler(self) -> type[PageHandler]:
         sites = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(PageHandler):
             def do_GET(self) -> None:
                 host = self.headers["Host"].partition(":")[0]
                 if self.path == "/first":
@@ -88,19 +88,8 @@ class Sites:
                 self.answer(sites.page(host, self.path).encode())
 
             def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                sites.stolen.append(body.decode())
+                sites.stolen.append(self.body())
                 self.answer(b"")
-
-            def answer(self, body: bytes) -> None:
-                self.send_response(200)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         return Handler
 
@@ -109,15 +98,9 @@ class Sites:
 def sites() -> Iterator[Sites]:
     """Both sites on one port of the loopback; Chromium resolves all names below localhost."""
     found = Sites()
-    with ThreadingHTTPServer(("127.0.0.1", 0), found.handler()) as server:
-        server.daemon_threads = True
-        found.port = server.server_port
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
+    with serving(found.handler()) as found.port:
         yield found
         found.first.set()
-        server.shutdown()
-        serving.join()
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """The accessibility of a real browser: the tree, clicks by its refs, password fields."""
 
 import os
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 from jeepney import DBusAddress, new_signal
 
 from deskhand.desktop.accessibility.bus import widget_bus
+from tests.system.reporting_page import reporting_page
 from tests.system.services import Json, Service, tidy, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
@@ -29,29 +28,11 @@ FORM = (
 NAMES = ("User", "Pass")
 
 
-class SignIn(BaseHTTPRequestHandler):
-    """Serves one form, whatever is asked for."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(FORM)))
-        self.end_headers()
-        self.wfile.write(FORM)
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def form() -> Iterator[str]:
     """The address of a page with a text field and a password field."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), SignIn) as server:
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        serving.join()
+    with reporting_page(FORM) as (url, _):
+        yield url
 
 
 def every(nodes: list[Json]) -> Iterator[Json]:

@@ -4,7 +4,6 @@ import functools
 import http.server
 import json
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,6 +25,7 @@ from deskhand.recording.video.encoder import Encoder
 from deskhand.recording.video.mp4_file import Mp4File
 from tests.recording.fakes import marked
 from tests.system.browsing import plain_page
+from tests.system.reporting_page import serving
 from tests.system.services import PATIENCE
 
 A = "a1111111-2222-3333-4444-555555555555"
@@ -107,14 +107,9 @@ def player(chrome: str, folder: Path) -> Iterator[Page]:
     """A page with an empty video element, on a server of that folder."""
     (folder / "index.html").write_text("<video id=v muted></video>")
     handler = functools.partial(Files, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            with plain_page(chrome) as page:
-                page.goto(f"http://127.0.0.1:{server.server_address[1]}/index.html")
-                yield page
-        finally:
-            server.shutdown()
+    with serving(handler) as port, plain_page(chrome) as page:
+        page.goto(f"http://127.0.0.1:{port}/index.html")
+        yield page
 
 
 @pytest.fixture

@@ -1,14 +1,12 @@
 """Applications to type into, and what they received, character by character."""
 
 import shlex
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from queue import Queue
 from typing import Protocol
 
+from tests.system.reporting_page import Reports, reporting_page
 from tests.system.services import PATIENCE, Service, until
 
 PAGE = b"""<!doctype html><meta charset=utf-8><title>typing</title>
@@ -126,15 +124,15 @@ class TextView:
 class TextArea:
     """A textarea in the desktop's browser that sends what it holds when F2 is struck."""
 
-    def __init__(self, desktop: Service, texts: "Queue[str]") -> None:
+    def __init__(self, desktop: Service, reports: Reports) -> None:
         self._desktop = desktop
-        self._texts = texts
+        self._reports = reports
 
     def answers(self) -> bool:
         """Return whether the page has the keyboard focus."""
         typed(self._desktop, GREETING)
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
-        return not self._texts.empty()
+        return not self._reports.empty()
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)
@@ -143,7 +141,7 @@ class TextArea:
     def held(self) -> str:
         """Return the text of the area and clear it."""
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
-        while not (found := self._texts.get(timeout=4 * PATIENCE).lstrip(GREETING)):
+        while not (found := self._reports.get(timeout=4 * PATIENCE)[1].lstrip(GREETING)):
             pass
         return found
 
@@ -151,37 +149,8 @@ class TextArea:
 @contextmanager
 def text_area(desktop: Service) -> Iterator[TextArea]:
     """Open the page in the browser, and wait until it has the keyboard."""
-    texts: Queue[str] = Queue()
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._answer(PAGE if self.path == "/" else b"")
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-            texts.put(body)
-            self._answer(b"")
-
-        def _answer(self, content: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        url = f"http://127.0.0.1:{server.server_address[1]}/"
+    with reporting_page(PAGE) as (url, reports):
         desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}"})
-        area = TextArea(desktop, texts)
+        area = TextArea(desktop, reports)
         until(area.answers, "the keyboard for the page")
         yield area
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

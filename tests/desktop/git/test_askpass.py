@@ -4,11 +4,10 @@ import asyncio
 import base64
 import stat
 import subprocess
-import threading
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,6 +24,7 @@ from deskhand.desktop.processes.requests import OutputRequest, StartRequest
 from deskhand.desktop.tool_calls.caller import CallingChat
 from tests.desktop.git.test_repositories import git
 from tests.desktop.processes.service import LIMIT, FakeSurroundings
+from tests.system.reporting_page import serving
 
 CHAT, OTHER = str(uuid4()), str(uuid4())
 NAME, PASSWORD = "m@e", "pass = wörd %s\\n"
@@ -60,12 +60,8 @@ def remote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     subprocess.run(["git", "clone", "-q", "--bare", work, folder / "r.git"], check=True)
     git(folder / "r.git", "update-server-info")
     handler = partial(Guarded, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join(LIMIT)
+    with serving(handler) as port:
+        yield f"http://127.0.0.1:{port}"
 
 
 @dataclass
