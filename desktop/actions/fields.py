@@ -235,7 +235,7 @@ FIELDS: dict[str, Field] = {
             "maxItems": MOST_HOSTS,
             "description": "Type only if a page of one of these hosts or domains has the keyboard: "
             "with https; with http only that of an entry such as http://intranet.example. "
-            "Otherwise, also if that cannot be told, 409 with code foreign_host.",
+            "Otherwise, also if that cannot be determined, 409 with code foreign_host.",
         },
         domains,
     ),
