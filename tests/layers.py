@@ -80,6 +80,7 @@ tools/control_plane/routes: recording/library tools/audit tools/control_plane
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop desktop/network tools/conversation tools/kit/support tools/store
   vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
+tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
@@ -121,7 +122,8 @@ OWNER = {
     "psutil": {"desktop/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
-        *("tools/agents/chats", "tools/audit", "tools/recovery", "tools/store"),
+        *("tools/agents/chats", "tools/audit", "tools/credentials", "tools/recovery"),
+        "tools/store",
         "tools/store/migrations/versions",
     },
     "starlette": {

@@ -206,6 +206,34 @@ class AuditRow(Base):
     hash: Mapped[str]
 
 
+class IssuedTokenRow(Base):
+    """A token that was issued, such as a share link; it works until it ends or is revoked."""
+
+    __tablename__ = "issued_tokens"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    created_at: Mapped[float]
+    ends_at: Mapped[float | None]
+    """Null for a token that works until it is revoked."""
+    digest: Mapped[str] = mapped_column(unique=True)
+    """Of the token itself, which is not stored."""
+
+
+class BrowserSessionRow(Base):
+    """A browser that signed in, by the digest of its cookie."""
+
+    __tablename__ = "browser_sessions"
+
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    ends_at: Mapped[float]
+    token_id: Mapped[str] = mapped_column(index=True)
+    """The issued token that it was exchanged for; empty after a login code."""
+
+
 class LeftRecordingRow(Base):
     """A recording that a dead desktop left, until it is stored with its chat and removed there."""
 

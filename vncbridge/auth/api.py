@@ -56,7 +56,7 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
         # A token for runs only is a share link: links are passed on, so it ends by default.
         shares = len(runs) == len(wanted.scopes)
         seconds = wanted.ttl_s or (SHARED_SECONDS if shares else None)
-        one, token = credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
+        one, token = await credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
         issued = {**_issued_json(one), "token": token}
         if shares:
             # Browsers do not send the fragment, so the token reaches no server log.
@@ -71,7 +71,7 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
     @routes.delete("/{token_id}", status_code=204)
     async def revoke(token_id: str) -> Response:
         """End a token, and every session that was opened with it."""
-        if not credentials.revoke(token_id):
+        if not await credentials.revoke(token_id):
             raise HTTPException(404, {"message": "Token not found."})
         return Response(status_code=204)
 

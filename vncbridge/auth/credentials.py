@@ -4,7 +4,7 @@ import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from .policy import Principal, digest
 from .revocation import CredentialLifetimes
@@ -40,6 +40,42 @@ class Issued:
     digest: str
 
 
+class CredentialRecords(Protocol):
+    """Port to the storage of sessions and issued tokens, which outlive the process.
+
+    Each method returns when the change is stored, and raises the error of the storage otherwise.
+    """
+
+    async def add_session(self, cookie_digest: str, session: Session) -> None:
+        """Store a session."""
+
+    async def remove_session(self, cookie_digest: str) -> None:
+        """Remove a session."""
+
+    async def add_token(self, token: Issued) -> None:
+        """Store an issued token."""
+
+    async def remove_token(self, token_id: str) -> bool:
+        """Remove a token and its sessions; return whether it was stored."""
+
+
+class NoRecords:
+    """The storage of a service whose credentials end with it."""
+
+    async def add_session(self, cookie_digest: str, session: Session) -> None:
+        """Store nothing."""
+
+    async def remove_session(self, cookie_digest: str) -> None:
+        """Remove nothing."""
+
+    async def add_token(self, token: Issued) -> None:
+        """Store nothing."""
+
+    async def remove_token(self, token_id: str) -> bool:
+        """Return that it was not stored."""
+        return False
+
+
 class _Ticket(NamedTuple):
     ends: float
     principal: Principal
@@ -54,7 +90,7 @@ class Credentials:
     """The credentials that this service accepts.
 
     ``now`` returns unix time; sessions outlive a restart, so it is not the monotonic clock.
-    ``kept`` is called with the sessions and the issued tokens after every change.
+    ``sessions``, by the digest of their cookie, and ``issued`` are what ``records`` has stored.
     """
 
     def __init__(
@@ -64,7 +100,7 @@ class Credentials:
         *,
         sessions: Mapping[str, Session] | None = None,
         issued: Sequence[Issued] = (),
-        kept: Callable[[Mapping[str, Session], Sequence[Issued]], None] = lambda _, __: None,
+        records: CredentialRecords | None = None,
     ) -> None:
         self.instance = instance
         """Id of the service that accepts them; it survives a restart."""
@@ -75,7 +111,7 @@ class Credentials:
         self._sessions = dict(sessions or {})
         self._issued = {one.id: one for one in issued}
         self._tickets: dict[str, _Ticket] = {}
-        self._kept = kept
+        self._records = records or NoRecords()
         self.lifetimes = CredentialLifetimes(now)
         """The requests that use these credentials."""
 
@@ -101,24 +137,26 @@ class Credentials:
         """The tokens that work, oldest first."""
         return tuple(one for one in self._issued.values() if not self._expired(one))
 
-    def issue(
+    async def issue(
         self, name: str, scopes: tuple[str, ...], seconds: float | None
     ) -> tuple[Issued, str]:
-        """Make a token; return its record, and the token itself, which is not kept."""
+        """Make a token; return its record, and the token itself, which is not stored."""
         token, now = new_token(), self._now()
         ends = None if seconds is None else now + seconds
         one = Issued(secrets.token_hex(8), name, scopes, now, ends, digest(token))
+        await self._records.add_token(one)
         self._issued = {other.id: other for other in (*self.issued, one)}
-        self._keep()
         return one, token
 
-    def revoke(self, token_id: str) -> bool:
-        """End a token with its sessions, tickets and streams; return whether there was one."""
+    async def revoke(self, token_id: str) -> bool:
+        """End a token with its sessions, tickets and streams; return whether there was one.
+
+        They end also if the storage fails, and the next attempt removes the record.
+        """
         found = self._issued.pop(token_id, None) is not None
         self._sessions = {k: s for k, s in self._sessions.items() if s.token != token_id}
-        self._keep()
         self._end(_token(token_id))
-        return found
+        return await self._records.remove_token(token_id) or found
 
     def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
         """Return a secret that opens one WebSocket, and its expiry (unix time)."""
@@ -144,15 +182,19 @@ class Credentials:
         self._codes[digest(code)] = now + CODE_SECONDS
         return code
 
-    def sign_in(self, secret: str) -> str | None:
+    async def sign_in(self, secret: str) -> str | None:
         """Exchange a login code, or a token, for a new session's cookie value."""
         session = self._session_for(secret)
         if session is None:
             return None
         cookie = secrets.token_urlsafe(32)
+        await self._records.add_session(digest(cookie), session)
+        if session.token and session.token not in self._issued:
+            # The token was revoked meanwhile.
+            await self._records.remove_session(digest(cookie))
+            return None
         self._sessions = {k: s for k, s in self._sessions.items() if s.ends > self._now()}
         self._sessions[digest(cookie)] = session
-        self._keep()
         return cookie
 
     def _session_for(self, secret: str) -> Session | None:
@@ -178,11 +220,11 @@ class Credentials:
         via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
         return Principal(session.name, session.scopes, via, session.ends, session.token)
 
-    def sign_out(self, cookie: str) -> None:
+    async def sign_out(self, cookie: str) -> None:
         """End a session; one that is unknown has ended already."""
         if self._sessions.pop(digest(cookie), None) is not None:
-            self._keep()
             self._end(_session(digest(cookie)))
+        await self._records.remove_session(digest(cookie))
 
     def _end(self, name: str) -> None:
         # An unused ticket would otherwise open a stream after its credential has ended.
@@ -192,9 +234,6 @@ class Credentials:
 
     def _expired(self, one: Issued) -> bool:
         return one.ends is not None and one.ends <= self._now()
-
-    def _keep(self) -> None:
-        self._kept(self._sessions, tuple(self._issued.values()))
 
 
 def _token(token_id: str) -> str:

@@ -295,7 +295,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     @router.post("/api/v0/login", tags=["sign in"])
     async def sign_in(request: Request, body: SignIn) -> Response:
         """Trade a one-time code, or a token, for a session cookie."""
-        value = credentials.sign_in(body.code.strip())
+        value = await credentials.sign_in(body.code.strip())
         if value is None:
             # The middleware does not delay wrong codes, as this route is open.
             await asyncio.sleep(0.5)
@@ -329,7 +329,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         """End this browser's session."""
         cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
         if cookie is not None:
-            credentials.sign_out(cookie)
+            await credentials.sign_out(cookie)
         response = JSONResponse({"signed_in": False})
         response.delete_cookie(credentials.cookie_name)
         return response

@@ -1,6 +1,13 @@
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Awaitable, Callable
 
-from deskhand.vncbridge.auth.credentials import MOST_TICKETS, Credentials, Session, new_token
+from deskhand.vncbridge.auth.credentials import (
+    MOST_TICKETS,
+    Credentials,
+    Issued,
+    Session,
+    new_token,
+)
 from deskhand.vncbridge.auth.policy import Principal
 
 
@@ -26,10 +33,10 @@ def test_a_token_names_its_principal_and_no_other_token_does() -> None:
 def test_a_code_signs_in_once() -> None:
     credentials = Credentials("0123456789", Clock())
     code = credentials.new_code()
-    cookie = credentials.sign_in(code)
+    cookie = asyncio.run(credentials.sign_in(code))
     assert cookie is not None
     assert credentials.by_cookie(cookie) is not None
-    assert credentials.sign_in(code) is None
+    assert asyncio.run(credentials.sign_in(code)) is None
 
 
 def test_a_code_ends_after_ten_minutes_also_when_others_are_made() -> None:
@@ -38,25 +45,25 @@ def test_a_code_ends_after_ten_minutes_also_when_others_are_made() -> None:
     old = credentials.new_code()
     clock.now += 601
     credentials.new_code()
-    assert credentials.sign_in(old) is None
+    assert asyncio.run(credentials.sign_in(old)) is None
 
 
 def test_a_token_signs_in_as_often_as_needed() -> None:
     credentials = Credentials("0123456789", Clock())
     credentials.accept_token("dh_x", Principal("owner"))
-    assert credentials.sign_in("dh_x") is not None
-    assert credentials.sign_in("dh_x") is not None
+    assert asyncio.run(credentials.sign_in("dh_x")) is not None
+    assert asyncio.run(credentials.sign_in("dh_x")) is not None
 
 
 def test_a_session_ends_after_thirty_days_or_by_signing_out() -> None:
     clock = Clock()
     credentials = Credentials("0123456789", clock)
-    long = credentials.sign_in(credentials.new_code())
-    short = credentials.sign_in(credentials.new_code())
+    long = asyncio.run(credentials.sign_in(credentials.new_code()))
+    short = asyncio.run(credentials.sign_in(credentials.new_code()))
     assert long is not None
     assert short is not None
-    credentials.sign_out(short)
-    credentials.sign_out(short)
+    asyncio.run(credentials.sign_out(short))
+    asyncio.run(credentials.sign_out(short))
     assert credentials.by_cookie(short) is None
     assert credentials.by_cookie(long) is not None
     clock.now += 31 * 24 * 3600
@@ -64,22 +71,79 @@ def test_a_session_ends_after_thirty_days_or_by_signing_out() -> None:
     assert credentials.by_cookie("never") is None
 
 
-def test_sessions_are_handed_out_as_digests_and_taken_back_after_a_restart() -> None:
-    kept: list[Mapping[str, Session]] = []
-    clock = Clock()
-    before = Credentials("0123456789", clock, kept=lambda sessions, _: kept.append(dict(sessions)))
-    cookie = before.sign_in(before.new_code())
+class Records:
+    """Storage that keeps sessions and tokens; ``before_session`` is awaited first."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Session] = {}
+        self.tokens: dict[str, Issued] = {}
+        self.before_session: Callable[[], Awaitable[object]] | None = None
+
+    async def add_session(self, cookie_digest: str, session: Session) -> None:
+        if self.before_session is not None:
+            await self.before_session()
+        self.sessions[cookie_digest] = session
+
+    async def remove_session(self, cookie_digest: str) -> None:
+        self.sessions.pop(cookie_digest, None)
+
+    async def add_token(self, token: Issued) -> None:
+        self.tokens[token.id] = token
+
+    async def remove_token(self, token_id: str) -> bool:
+        self.sessions = {k: s for k, s in self.sessions.items() if s.token != token_id}
+        return self.tokens.pop(token_id, None) is not None
+
+
+def test_sessions_and_tokens_are_stored_as_digests_and_valid_after_a_restart() -> None:
+    records, clock = Records(), Clock()
+    before = Credentials("0123456789", clock, records=records)
+    cookie = asyncio.run(before.sign_in(before.new_code()))
+    one, token = asyncio.run(before.issue("share", ("run:c1:view",), None))
     assert cookie is not None
-    assert cookie not in str(kept)
-    after = Credentials("0123456789", clock, sessions=kept[-1])
+    assert cookie not in str(records.sessions)
+    assert token not in str(records.tokens)
+    after = Credentials(
+        "0123456789",
+        clock,
+        sessions=records.sessions,
+        issued=tuple(records.tokens.values()),
+        records=records,
+    )
     assert after.by_cookie(cookie) is not None
+    assert after.by_token(token) is not None
     assert after.cookie_name == "deskhand_01234567"
+    asyncio.run(after.sign_out(cookie))
+    assert asyncio.run(after.revoke(one.id))
+    assert not records.sessions
+    assert not records.tokens
+
+
+def test_a_token_that_the_storage_did_not_remove_ends_and_is_removed_by_the_next_attempt() -> None:
+    records = Records()
+    credentials = Credentials("0123456789", Clock(), records=records)
+    one, token = asyncio.run(credentials.issue("share", ("run:c1:view",), None))
+    # As after a first attempt that ended the token and failed to store that.
+    asyncio.run(credentials.revoke(one.id))
+    records.tokens[one.id] = one
+    assert credentials.by_token(token) is None
+    assert asyncio.run(credentials.revoke(one.id))
+    assert not records.tokens
+
+
+def test_a_token_that_is_revoked_during_a_sign_in_gives_no_session() -> None:
+    records = Records()
+    credentials = Credentials("0123456789", Clock(), records=records)
+    one, token = asyncio.run(credentials.issue("share", ("run:c1:view",), None))
+    records.before_session = lambda: credentials.revoke(one.id)
+    assert asyncio.run(credentials.sign_in(token)) is None
+    assert not records.sessions
 
 
 def test_an_issued_token_works_until_it_ends() -> None:
     clock = Clock()
     credentials = Credentials("0123456789", clock)
-    one, token = credentials.issue("share", ("run:c1:view",), 60.0)
+    one, token = asyncio.run(credentials.issue("share", ("run:c1:view",), 60.0))
     assert credentials.by_token(token) == Principal("share", ("run:c1:view",))
     assert credentials.issued == (one,)
     clock.now += 60.0
@@ -89,34 +153,34 @@ def test_an_issued_token_works_until_it_ends() -> None:
 
 def test_revoking_a_token_ends_its_sessions_and_no_others() -> None:
     credentials = Credentials("0123456789", Clock())
-    one, token = credentials.issue("share", ("run:c1:view",), None)
-    shared = credentials.sign_in(token)
-    own = credentials.sign_in(credentials.new_code())
+    one, token = asyncio.run(credentials.issue("share", ("run:c1:view",), None))
+    shared = asyncio.run(credentials.sign_in(token))
+    own = asyncio.run(credentials.sign_in(credentials.new_code()))
     assert shared is not None
     assert own is not None
     assert credentials.by_cookie(shared) == Principal("share", ("run:c1:view",))
-    assert credentials.revoke(one.id)
+    assert asyncio.run(credentials.revoke(one.id))
     assert credentials.by_token(token) is None
     assert credentials.by_cookie(shared) is None
     assert credentials.by_cookie(own) == Principal("browser")
-    assert not credentials.revoke(one.id)
+    assert not asyncio.run(credentials.revoke(one.id))
 
 
 def test_a_session_ends_with_the_token_it_was_traded_for() -> None:
     clock = Clock()
     credentials = Credentials("0123456789", clock)
-    _, token = credentials.issue("share", ("run:c1:view",), 60.0)
-    cookie = credentials.sign_in(token)
+    _, token = asyncio.run(credentials.issue("share", ("run:c1:view",), 60.0))
+    cookie = asyncio.run(credentials.sign_in(token))
     assert cookie is not None
     clock.now += 61.0
     assert credentials.by_cookie(cookie) is None
-    assert credentials.sign_in(token) is None
+    assert asyncio.run(credentials.sign_in(token)) is None
 
 
 def test_a_token_of_few_rights_gives_a_session_of_no_more() -> None:
     credentials = Credentials("0123456789", Clock())
     credentials.accept_token("dh_few", Principal("few", ("chat:c1",)))
-    cookie = credentials.sign_in("dh_few")
+    cookie = asyncio.run(credentials.sign_in("dh_few"))
     assert cookie is not None
     assert credentials.by_cookie(cookie) == Principal("browser", ("chat:c1",))
 

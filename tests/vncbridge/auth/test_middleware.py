@@ -113,7 +113,7 @@ def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -
 
 def test_signing_out_ends_the_session_beside_cookies_of_other_services() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
-        value = credentials.sign_in(credentials.new_code())
+        value = await credentials.sign_in(credentials.new_code())
         client.cookies.clear()
         cookies = f'theme={{"dark": true}}; {credentials.cookie_name}={value}'
         headers = {"Origin": str(client.base_url).rstrip("/"), "Cookie": cookies}

@@ -27,13 +27,13 @@ from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
-from deskhand.tools.control_plane.credentials import load_credentials, read_token
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.conversation.errors import ChatError
+from deskhand.tools.credentials.accepted import load_credentials, read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
@@ -134,7 +134,7 @@ async def control_plane(
         models = _models(settings, environment, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
-        credentials = load_credentials(data, token)
+        credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
         chats = Chats(
             store,

@@ -1,0 +1,121 @@
+"""Sessions and issued tokens as rows of the database, with digests of their secrets."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.schema import BrowserSessionRow, IssuedTokenRow
+from deskhand.vncbridge.auth.credentials import Issued, Session
+
+
+class CredentialRows:
+    """Sessions and issued tokens as rows of the database."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def add_session(self, cookie_digest: str, session: Session) -> None:
+        """Store a session, and remove those that have ended."""
+
+        async def write(rows: AsyncSession) -> None:
+            await rows.execute(
+                delete(BrowserSessionRow).where(BrowserSessionRow.ends_at <= time.time())
+            )
+            rows.add(_session_row(cookie_digest, session))
+
+        await self._store.write(write)
+
+    async def remove_session(self, cookie_digest: str) -> None:
+        """Remove a session."""
+        gone = delete(BrowserSessionRow).where(BrowserSessionRow.digest == cookie_digest)
+        await self._store.write(lambda rows: rows.execute(gone))
+
+    async def add_token(self, token: Issued) -> None:
+        """Store an issued token, and remove those that have ended."""
+
+        async def write(rows: AsyncSession) -> None:
+            await rows.execute(delete(IssuedTokenRow).where(IssuedTokenRow.ends_at <= time.time()))
+            rows.add(_token_row(token))
+
+        await self._store.write(write)
+
+    async def remove_token(self, token_id: str) -> bool:
+        """Remove a token and its sessions; return whether it was stored."""
+
+        async def write(rows: AsyncSession) -> bool:
+            token = await rows.get(IssuedTokenRow, token_id)
+            if token is None:
+                return False
+            await rows.delete(token)
+            await rows.execute(
+                delete(BrowserSessionRow).where(BrowserSessionRow.token_id == token_id)
+            )
+            return True
+
+        return await self._store.write(write)
+
+    async def sessions(self) -> dict[str, Session]:
+        """Return the sessions by the digest of their cookie."""
+        rows = await self._store.read(lambda s: s.scalars(select(BrowserSessionRow)))
+        return {
+            one.digest: Session(one.name, one.ends_at, tuple(one.scopes), one.token_id)
+            for one in rows
+        }
+
+    async def tokens(self) -> list[Issued]:
+        """Return the issued tokens, the oldest first."""
+        ordered = select(IssuedTokenRow).order_by(IssuedTokenRow.created_at)
+        rows = await self._store.read(lambda s: s.scalars(ordered))
+        return [
+            Issued(one.id, one.name, tuple(one.scopes), one.created_at, one.ends_at, one.digest)
+            for one in rows
+        ]
+
+    async def adopt(self, earlier: Mapping[str, Any]) -> None:
+        """Store what a file of an earlier version has; twice is fine.
+
+        Raises:
+            TypeError, ValueError, AttributeError: If it has something else.
+        """
+        sessions = {
+            name: Session(**_read(one)) for name, one in earlier.get("sessions", {}).items()
+        }
+        issued = [Issued(**_read(one)) for one in earlier.get("tokens", [])]
+
+        async def write(rows: AsyncSession) -> None:
+            for name, session in sessions.items():
+                await rows.merge(_session_row(name, session))
+            for token in issued:
+                await rows.merge(_token_row(token))
+
+        await self._store.write(write)
+
+
+def _session_row(cookie_digest: str, one: Session) -> BrowserSessionRow:
+    return BrowserSessionRow(
+        digest=cookie_digest,
+        name=one.name,
+        scopes=list(one.scopes),
+        ends_at=one.ends,
+        token_id=one.token,
+    )
+
+
+def _token_row(one: Issued) -> IssuedTokenRow:
+    return IssuedTokenRow(
+        id=one.id,
+        name=one.name,
+        scopes=list(one.scopes),
+        created_at=one.created,
+        ends_at=one.ends,
+        digest=one.digest,
+    )
+
+
+def _read(row: dict[str, Any]) -> dict[str, Any]:
+    # JSON has no tuples, and a session of an earlier version has no scopes.
+    return {**row, "scopes": tuple(row["scopes"])} if "scopes" in row else row
