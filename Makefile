@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
+INTEROP := .venv-interop/.deskhand-setup
 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak attack soak-scripts distributions format clean
+.PHONY: setup demo test unit system check cores bench soak attack interop soak-scripts distributions format clean
 
 setup: $(STAMP)
 
@@ -19,13 +20,13 @@ demo: setup
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak and not attack"
+	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop"
 
 check: setup
 	.venv/bin/ruff format --check .
@@ -51,6 +52,13 @@ soak: setup
 attack: setup
 	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m attack
 
+# Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
+interop: setup $(INTEROP)
+	DESKHAND_INTEROP_REPORT=docs/clients.md $(PYTHON) -m pytest --durations=10 -m interop tests/interop
+
+$(INTEROP): pyproject.toml scripts/make_interop_environment.py
+	$(PYTHON) -m scripts.make_interop_environment
+
 # Measurements that run for minutes each.
 soak-scripts: setup
 	@for script in bench/soak_*.py; do name=$$(basename $$script .py); echo "== $$name"; \
@@ -61,4 +69,4 @@ distributions: setup
 	$(PYTHON) -m scripts.distributions
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-interop .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

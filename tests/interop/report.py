@@ -1,0 +1,68 @@
+"""The result of the tests of clients, and the table of clients in docs/clients.md."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+REQUIRED = ("openapi-python-client", "schemathesis")
+"""Clients without whose tests the run fails."""
+
+_HEADER = """# Clients that are tested with Deskhand
+
+`make interop` runs these clients against real services and writes this table. A client has a row
+when all of its tests passed.
+
+| client | version | Python | how to connect | what was tested | date |
+|---|---|---|---|---|---|
+"""
+
+
+@dataclass(frozen=True)
+class ClientTest:
+    """One test of one client."""
+
+    client: str
+    how: str
+    """How the client connects."""
+    tested: str
+    """What the test does."""
+    version: str
+    """Version of the installed client; empty if it is not installed."""
+    python: str
+    """Version of the Python that runs it; empty for a client that is no Python package."""
+    outcome: str
+    """``passed``, ``failed`` or ``skipped``."""
+
+
+def table(tests: Sequence[ClientTest], date: str) -> str:
+    """Return docs/clients.md: one row for each client whose tests all passed."""
+    rows = []
+    for name in sorted({test.client for test in tests}):
+        own = [test for test in tests if test.client == name]
+        if {test.outcome for test in own} == {"passed"}:
+            how, tested = _joined(one.how for one in own), _joined(one.tested for one in own)
+            cells = (name, own[0].version, own[0].python or "-", how, tested, date)
+            rows.append(f"| {' | '.join(cells)} |\n")
+    return _HEADER + "".join(rows)
+
+
+def summary(tests: Sequence[ClientTest]) -> list[str]:
+    """Return the lines with the clients installed, and the tests run, passed and skipped."""
+    installed = {test.client: test.version for test in tests if test.version}
+    outcomes = [test.outcome for test in tests]
+    skipped = sorted({test.client for test in tests if test.outcome == "skipped"})
+    return [
+        f"installed: {', '.join(f'{name} {installed[name]}' for name in sorted(installed))}",
+        f"run: {len(outcomes) - outcomes.count('skipped')}, passed: {outcomes.count('passed')}, "
+        f"skipped: {outcomes.count('skipped')}" + (f" ({', '.join(skipped)})" if skipped else ""),
+    ]
+
+
+def untested(tests: Sequence[ClientTest], required: Iterable[str] = REQUIRED) -> list[str]:
+    """Return the required clients that have a skipped test or none."""
+    run = {test.client for test in tests if test.outcome != "skipped"}
+    skipped = {test.client for test in tests if test.outcome == "skipped"}
+    return [name for name in required if name not in run or name in skipped]
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "; ".join(dict.fromkeys(texts))

@@ -1,0 +1,32 @@
+from dataclasses import replace
+
+from tests.interop.report import ClientTest, summary, table, untested
+
+CLICK = ClientTest("clicker", "by URL", "a click", "1.2", "3.12.1", "passed")
+LOOK = replace(CLICK, tested="a screenshot")
+VIEWER = ClientTest("viewer", "by port", "a picture", "", "", "skipped")
+
+
+def test_a_client_has_a_row_when_all_its_tests_passed() -> None:
+    rows = table([CLICK, LOOK, VIEWER], "2026-11-22").splitlines()
+    assert rows[-1] == "| clicker | 1.2 | 3.12.1 | by URL | a click; a screenshot | 2026-11-22 |"
+    assert "| clicker" not in table([CLICK, replace(LOOK, outcome="failed")], "2026-11-22")
+
+
+def test_a_program_that_is_no_python_package_has_no_python() -> None:
+    shown = table([replace(VIEWER, version="3", outcome="passed")], "2026-11-22")
+    assert shown.endswith("| viewer | 3 | - | by port | a picture | 2026-11-22 |\n")
+
+
+def test_the_summary_counts_what_was_installed_run_passed_and_skipped() -> None:
+    assert summary([CLICK, replace(LOOK, outcome="failed"), VIEWER]) == [
+        "installed: clicker 1.2",
+        "run: 2, passed: 1, skipped: 1 (viewer)",
+    ]
+    assert summary([CLICK])[1] == "run: 1, passed: 1, skipped: 0"
+
+
+def test_a_required_client_is_untested_when_a_test_was_skipped_or_is_missing() -> None:
+    required = ("clicker", "viewer", "nobody")
+    assert untested([CLICK, LOOK, VIEWER], required) == ["viewer", "nobody"]
+    assert untested([CLICK, replace(LOOK, outcome="skipped")], ("clicker",)) == ["clicker"]
