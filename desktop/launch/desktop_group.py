@@ -56,11 +56,7 @@ class DesktopGroup:
 
         Return why it cannot be made, or an empty text.
         """
-        try:
-            available = (self._root / "cgroup.controllers").read_text().split()
-        except OSError:
-            return f"no cgroup v2 hierarchy is mounted at {self._root}"
-        if reason := lacking(available, self._controllers):
+        if reason := self.lacking():
             return reason
         try:
             self._make(limits, members, owner)
@@ -68,6 +64,14 @@ class DesktopGroup:
             self.remove()
             return str(error)
         return ""
+
+    def lacking(self) -> str:
+        """Return what the hierarchy lacks for such a group, or an empty text."""
+        try:
+            available = (self._root / "cgroup.controllers").read_text().split()
+        except OSError:
+            return f"no cgroup v2 hierarchy is mounted at {self._root}"
+        return lacking(available, self._controllers)
 
     def _make(self, limits: DesktopLimits, members: Iterable[int], owner: int) -> None:
         services = self.path / SERVICES

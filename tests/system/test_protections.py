@@ -1,6 +1,8 @@
 """The protections that a desktop of each level reports."""
 
+import json
 import os
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.isolation.protections import NAMES
-from tests.system.services import DESKHAND, Service, service
+from tests.system.services import DESKHAND, PATIENCE, Service, service
 
 pytestmark = pytest.mark.x11
 
@@ -24,12 +26,32 @@ def reported(desktop: Service) -> dict[str, str]:
     return {entry["name"]: entry["because"] for entry in found if entry["state"] == "none"}
 
 
+def unprivileged() -> tuple[str, ...]:
+    """Return the command line of the program without privileges."""
+    if os.geteuid() != 0:
+        return (DESKHAND,)
+    # An interpreter in root's home can be read all the same.
+    return ("unshare", "--user", "--map-user=65534", "--map-group=65534", DESKHAND)
+
+
+def named_by_doctor(program: tuple[str, ...], data: Path) -> dict[str, str]:
+    """Return what ``deskhand doctor`` states of each protection."""
+    ended = subprocess.run(
+        [*program, "doctor", "--json", "--data-dir", str(data)],
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+    findings = json.loads(ended.stdout)["findings"]
+    kind = "protection "
+    found = {one["name"]: one["detail"] for one in findings if one["name"].startswith(kind)}
+    return {name.removeprefix(kind): detail for name, detail in found.items()}
+
+
 @contextmanager
 def at_level_shared(errors: Path) -> Iterator[Service]:
-    plain: tuple[str, ...] = (DESKHAND,)
-    if os.geteuid() == 0:
-        # Without privileges, and yet an interpreter in root's home can be read.
-        plain = ("unshare", "--user", "--map-user=65534", "--map-group=65534", DESKHAND)
+    plain = unprivileged()
     # A short path: the desktop binds sockets below it.
     with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as folder:
         environment = {"HOME": folder, "DESKHAND_RUN_DIR": f"{folder}/run"}
@@ -66,3 +88,27 @@ def test_refused_namespaces_are_reported(tmp_path: Path) -> None:
         assert reported(desktop)["namespaces"] == "DESKHAND_NAMESPACES is off"
         because = "namespaces: none, because DESKHAND_NAMESPACES is off"
         assert desktop.ready["missing_protections"] == [because]
+
+
+def test_the_doctor_names_each_protection_that_a_shared_desktop_lacks(tmp_path: Path) -> None:
+    found = named_by_doctor(unprivileged(), tmp_path / "data")
+    assert found == dict.fromkeys(NAMES, f"none, because {SHARED}")
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root separates desktops")
+def test_the_doctor_names_the_same_protections_as_a_desktop_of_root(tmp_path: Path) -> None:
+    with service(tmp_path / "x.log", "desktop") as desktop:
+        entries = desktop.get("/api/v0/desktop")["protections"]
+    found = named_by_doctor((DESKHAND,), tmp_path / "data")
+    assert list(found) == list(NAMES)
+    for one in entries:
+        # The reason may go on with what only the desktop knows.
+        because = f"{one['state']}, because {one['because']}" if one["because"] else one["state"]
+        assert because.startswith(found[one["name"]])
+
+
+def test_the_readme_names_each_protection() -> None:
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text()
+    section = readme.partition("\n## Security\n")[2].partition("\n## ")[0]
+    assert [name for name in NAMES if f"`{name}`" not in section] == []

@@ -15,11 +15,14 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.isolation.protections import (
     Protections,
+    limited,
     none_at_all,
+    of_applications,
     reason_of_level,
     separate_users,
     separated,
 )
+from deskhand.desktop.launch.desktop_group import DesktopGroup
 from deskhand.desktop.launch.probe import namespaces_refused
 from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
@@ -175,7 +178,13 @@ def _protections() -> Iterator[Finding]:
         found = none_at_all(reason_of_level("shared", attached=False))
     else:
         refused = namespaces_refused()
-        found = Protections((separated(refused), separate_users(refused)))
+        found = Protections(
+            (
+                *(separated(refused), limited(DesktopGroup("doctor").lacking())),
+                separate_users(refused),
+                *of_applications(glx=False),
+            )
+        )
     for one in found.entries:
         because = f", because {one.reason}" if one.reason else ""
         status: Literal["ok", "warn"] = "warn" if one.reason else "ok"
