@@ -9,6 +9,13 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.system.gated_model import (
+    COLOURS,
+    gated_model,
+    painted_report,
+    painting,
+    plane_of,
+)
 from tests.system.services import Service, service, until
 from tests.system.typing_targets import TextArea, text_area
 from tests.system.watching import handshake, played, stream, ticket
@@ -231,6 +238,30 @@ def test_a_command_during_a_private_session_is_refused(desktop: Service) -> None
     assert answer["code"] == "human_in_control"
     give_back(desktop)
     desktop.post("/api/v0/processes/start", body)
+
+
+@pytest.mark.xfail(strict=True, reason="the command fails with 409")
+def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_path: Path) -> None:
+    steps = [
+        painting(COLOURS[0]),
+        {"calls": [{"execute": {"command": "echo built"}}]},
+        painted_report(),
+    ]
+    with gated_model(steps, 1) as model, plane_of(tmp_path, model, "plane") as plane:
+        chat = plane.tool("spawn_computer_use_agent", prompt="Build.")["chat_id"]
+        path = f"/api/v0/chats/{chat}"
+        model.gates[1].wait()
+        lease = f"/api/v0/desktops/{plane.get(path)['desktop_id']}/desktop/lease"
+        assert plane.post(lease, {"action": "take", "name": "Ann", "viewer": "ann"})["private"]
+        model.gates[1].open()
+        found = until(lambda: plane.get(path)["waiting_for"], "the wait")
+        assert found["kind"] == "human_in_control"
+        plane.post(lease, {"action": "release", "viewer": "ann"})
+        ended = plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)
+        assert ended["outcome"] == "done"
+        messages = str(plane.get(f"{path}/messages"))
+        assert "Ann was in control of this desktop" in messages
+        assert '"output": "built' in messages
 
 
 def test_a_build_that_was_stopped_continues_and_finishes(desktop: Service) -> None:
