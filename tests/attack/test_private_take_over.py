@@ -240,7 +240,6 @@ def test_a_command_during_a_private_session_is_refused(desktop: Service) -> None
     desktop.post("/api/v0/processes/start", body)
 
 
-@pytest.mark.xfail(strict=True, reason="the command fails with 409")
 def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_path: Path) -> None:
     steps = [
         painting(COLOURS[0]),

@@ -9,6 +9,8 @@ a response, so the result must never claim more than is known:
 - The wait got no response: the tool reads the state once. If that fails too, the process was
   started, and its result is unknown.
 - A person interrupts the call: the machine cancels it, whether it has started or not.
+- A person is in control in private: the machine starts nothing. The tool waits for the end of
+  their session and sends the start again.
 
 A browser in the background is watched for a moment: one that cannot start exits at once, and the
 model would otherwise wait for its window.
@@ -31,6 +33,7 @@ from deskhand.tools.kit.support.process_result import (
     wait_output,
 )
 from deskhand.tools.kit.support.spec import (
+    HUMAN_IN_CONTROL,
     Json,
     MachineRefused,
     MachineUnavailable,
@@ -138,9 +141,8 @@ class ExecuteTool:
             run = self._read(arguments)
         except BadArguments as error:
             return ToolOutcome(error=str(error))
-        began = self._clock()
         try:
-            started = await self._start(run, context, began)
+            started, report = await self._start(run, context)
         except NoMachine as error:
             return ToolOutcome(error=str(error))
         except MachineUnavailable as error:
@@ -152,13 +154,12 @@ class ExecuteTool:
             result = await self._background(run, context, process_id)
         else:
             # A repeated call finds its process already running: the timeout counts from its start.
-            began -= max(float(started.get("age_ms") or 0), 0.0) / 1000
+            began = self._clock() - max(float(started.get("age_ms") or 0), 0.0) / 1000
             result = await self._watched(run, context, process_id, began)
             if took := int((self._clock() - began) * 1000):
                 result["wall_duration_ms"] = took
-        if run.note:
-            result["note"] = f"{result['note']} {run.note}" if "note" in result else run.note
-        return ToolOutcome(result)
+        notes = [str(one) for one in (report, result.get("note"), run.note) if one]
+        return ToolOutcome(result | ({"note": " ".join(notes)} if notes else {}))
 
     async def interrupted(self, arguments: Json, context: ToolContext) -> ToolOutcome | None:
         """Prevent the start of the command or stop it; None if the machine cannot know the call."""
@@ -236,7 +237,22 @@ class ExecuteTool:
             body["timeout_ms"] = int(run.timeout * 1000)
         return body
 
-    async def _start(self, run: _Run, context: ToolContext, began: float) -> Json:
+    async def _start(self, run: _Run, context: ToolContext) -> tuple[Json, str]:
+        """Start the process; also return the report on a person's session that delayed it."""
+        report = ""
+        while True:
+            try:
+                return await self._sent(run, context, self._clock()), report
+            except MachineRefused as error:
+                if error.code != HUMAN_IN_CONTROL:
+                    raise
+                ended = await context.after_person()
+                # Without another session the refusal would be repeated.
+                if not ended or ended == report:
+                    raise
+                report = ended
+
+    async def _sent(self, run: _Run, context: ToolContext, began: float) -> Json:
         body = self._order(run, context)
         try:
             return await _post(context, body)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from deskhand.tools.kit.support.arguments import BadArguments, text
 from deskhand.tools.kit.support.spec import (
+    HUMAN_IN_CONTROL,
     Json,
     MachineRefused,
     MachineUnavailable,
@@ -133,7 +134,11 @@ class TypeSecretTool:
             # The desktop redacts the value from its logs and recordings from this request on.
             await context.machine.request("POST", SECRETS, json={"values": [secret.value]})
             reply = await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
-        except (MachineRefused, MachineUnavailable) as error:
+        except MachineRefused as error:
+            ended = await context.after_person() if error.code == HUMAN_IN_CONTROL else ""
+            # The person may have left the keyboard with another field than the model has seen.
+            return ToolOutcome(error=f"not typed: {ended}" if ended else str(error)), ""
+        except MachineUnavailable as error:
             return ToolOutcome(error=str(error)), ""
         return ToolOutcome({"typed": secret.name}), str(reply.get("typed_into", ""))
 

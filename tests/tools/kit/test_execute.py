@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -287,3 +288,51 @@ def test_other_background_commands_are_not_watched() -> None:
         machine.answer("/start", STARTED)
         execute(machine, {"command": command, "run_in_background": True})
         assert not machine.to("/output")
+
+
+PRIVATE = MachineRefused(409, "Ann is in control.", code="human_in_control")
+
+
+def execute_after(machine: FakeMachine, *reports: str) -> tuple[ToolOutcome, list[str]]:
+    """Run a command whose refusals are followed by waits with these reports."""
+    left = list(reports)
+
+    async def after_person() -> str:
+        return left.pop(0)
+
+    context = replace(machine.context(), after_person=after_person)
+    return asyncio.run(ExecuteTool(clock=FakeClock()).call({"command": "make"}, context)), left
+
+
+def test_a_command_that_a_private_session_keeps_from_starting_is_started_after_it() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", PRIVATE, PRIVATE, STARTED)
+    machine.answer("/output", DONE)
+    outcome, left = execute_after(machine, "Ann was in control.", "Bob was in control.", "")
+    assert (outcome.value["exit_code"], outcome.value["note"]) == (0, "Bob was in control.")
+    assert left == [""]
+    first, *others = (asked.json for asked in machine.to("/start"))
+    assert others == [first, first]
+
+
+@pytest.mark.parametrize("reports", [("",), ("Ann was in control.", "Ann was in control.")])
+def test_a_refusal_without_a_further_session_is_reported(reports: tuple[str, ...]) -> None:
+    machine = FakeMachine()
+    machine.answer("/start", PRIVATE)
+    outcome, left = execute_after(machine, *reports)
+    assert outcome.value["error"] == "start process: Ann is in control."
+    assert left == []
+
+
+def test_callers_outside_of_a_conversation_do_not_wait_for_a_person() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", PRIVATE)
+    value = execute(machine, {"command": "make"}).value
+    assert value["error"] == "start process: Ann is in control."
+
+
+def test_other_conflicts_are_reported_at_once() -> None:
+    machine = FakeMachine()
+    machine.answer("/start", MachineRefused(409, "Repeated.", code="repeated"))
+    outcome, left = execute_after(machine, "unread")
+    assert (outcome.value["error"], left) == ("start process: Repeated.", ["unread"])

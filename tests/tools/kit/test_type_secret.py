@@ -1,5 +1,8 @@
 import asyncio
 from collections.abc import Collection
+from dataclasses import replace
+
+import pytest
 
 from deskhand.tools.kit.support.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
 from deskhand.tools.kit.type_secret import TypeSecretTool
@@ -131,3 +134,28 @@ def test_a_secret_of_an_earlier_version_is_not_typed_without_domains() -> None:
 
 def test_the_spec_names_the_tool() -> None:
     assert TypeSecretTool(SecretStore()).spec.name == "type_secret"
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("human_in_control", "not typed: Ann was in control."),
+        ("held_by_chat", "Another is in control."),
+    ],
+)
+def test_a_secret_is_not_typed_after_a_person_without_a_look_at_the_screen(
+    code: str, error: str
+) -> None:
+    made = machine()
+    made.answer("/action", MachineRefused(409, "Another is in control.", code=code))
+
+    async def after_person() -> str:
+        return "Ann was in control."
+
+    secret = Secret("mail", "correct horse", anywhere=True)
+    vault = SecretStore()
+    vault.put(secret)
+    context = replace(made.context(), after_person=after_person)
+    outcome = asyncio.run(TypeSecretTool(vault).call({"name": "mail"}, context))
+    assert outcome.error == error
+    assert len(made.to("/action")) == 1

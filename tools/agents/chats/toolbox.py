@@ -11,10 +11,10 @@ went into a password field.
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -28,6 +28,8 @@ from deskhand.tools.conversation.states import ChatState
 from deskhand.tools.conversation.titles import step_title, withheld
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.computer import ComputerOutcome
+from deskhand.tools.kit.support.call_result import CallResult
+from deskhand.tools.kit.support.human_control import HumanControlWaits, report_after
 from deskhand.tools.kit.support.spec import (
     Interruptible,
     MachineRefused,
@@ -59,18 +61,6 @@ Json = dict[str, Any]
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
 
 
-@dataclass(frozen=True)
-class CallResult:
-    """Result of one tool call: for the caller, and in the form that the model reads."""
-
-    outcome: ToolOutcome
-    result: ToolResult
-    timings: Json = field(default_factory=dict)
-    details: Json = field(default_factory=dict)
-    final_arguments: Json | None = None
-    """Arguments for the step's end, where they may show more or less than at its beginning."""
-
-
 class ChatToolbox:
     """The tools that one chat may call."""
 
@@ -85,8 +75,12 @@ class ChatToolbox:
         head: PromptHead | None = None,
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
+        control_waits: HumanControlWaits | None = None,
     ) -> None:
-        """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees."""
+        """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees.
+
+        With ``control_waits`` calls wait for the end of a person's control instead of failing.
+        """
         self._repository = repository
         self._chat_id = chat_id
         self._tools = tools
@@ -96,6 +90,8 @@ class ChatToolbox:
         self._computer = workplace.computer if workplace else None
         self._recording = workplace.recording if workplace else None
         self._replace_lost = replace_lost
+        self._control_waits = control_waits
+        self._seconds = 0.0 if control_waits is None else control_waits.seconds
         self._people_seconds_before = 0.0
         """Of the computer tools of desktops that were lost."""
 
@@ -114,8 +110,9 @@ class ChatToolbox:
     @property
     def people_seconds(self) -> float:
         """Seconds for which people were in control of the desktop during the calls."""
-        now = 0.0 if self._computer is None else self._computer.people_seconds
-        return self._people_seconds_before + now
+        if self._computer is not None:
+            return self._people_seconds_before + self._computer.people_seconds
+        return 0.0 if self._control_waits is None else self._control_waits.seconds - self._seconds
 
     async def call(
         self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
@@ -191,7 +188,7 @@ class ChatToolbox:
         """End the step of an interrupted call; return its result if it is known."""
         known = await self._stopped(call)
         cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
-        call_result = CallResult(cut, _result(call, cut))
+        call_result = CallResult.of(call, cut)
         # The step must not stay "running": the next start would take it for one that a crash cut
         # off.
         await self._end(call, step, call_result, "interrupted")
@@ -220,13 +217,13 @@ class ChatToolbox:
         try:
             # Planned for a screen and for files that do not exist any more.
             if await self._replaced(failed=False):
-                return _failed(call, f"Not run. {DESKTOP_LOST}")
+                return CallResult.of(call, ToolOutcome(error=f"Not run. {DESKTOP_LOST}"))
             result = await self._run_once(call, picture)
-            failure = _failure(result.outcome)
+            failure = result.failure
             if failure is not None and await self._replaced(failed=True):
-                return _failed(call, f"{failure} {DESKTOP_LOST}")
+                return CallResult.of(call, ToolOutcome(error=f"{failure} {DESKTOP_LOST}"))
         except (ChatError, MachineRefused, MachineUnavailable) as error:
-            return _failed(call, f"{DESKTOP_GONE} {error}")
+            return CallResult.of(call, ToolOutcome(error=f"{DESKTOP_GONE} {error}"))
         return result
 
     async def _replaced(self, *, failed: bool) -> bool:
@@ -254,7 +251,7 @@ class ChatToolbox:
             log.exception("the tool %s failed", call.name)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}")
         outcome = self._hidden(outcome)
-        return CallResult(outcome, _result(call, outcome))
+        return CallResult.of(call, outcome)
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
         hide = self._mask.hide_result
@@ -301,7 +298,12 @@ class ChatToolbox:
         return await tool.interrupted(call.arguments, self._context(call))
 
     def _context(self, call: ToolCall) -> ToolContext:
-        return ToolContext(self._chat_id, call.id, LazyMachine(self._find_machine, call.id))
+        machine = LazyMachine(self._find_machine, call.id)
+        if self._control_waits is None:
+            return ToolContext(self._chat_id, call.id, machine)
+        # A computer tool reports the session again, because the screen has changed.
+        wait = self._control_waits.ended if self._computer else self._control_waits.awaited
+        return ToolContext(self._chat_id, call.id, machine, partial(report_after, wait, machine))
 
     async def _begin(self, call: ToolCall) -> str:
         arguments: Json = masked_json(call.arguments, self._mask.hide)
@@ -362,23 +364,6 @@ def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult
         for block in result.content
     )
     return replace(result, content=content)
-
-
-def _result(call: ToolCall, outcome: ToolOutcome) -> ToolResult:
-    text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
-    return ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)
-
-
-def _failure(outcome: ToolOutcome) -> str | None:
-    """Return the error of a call; some tools report theirs in the value."""
-    if outcome.is_error or outcome.value.get("success") is not False:
-        return outcome.error
-    return str(outcome.value.get("error") or "The call failed.")
-
-
-def _failed(call: ToolCall, error: str) -> CallResult:
-    outcome = ToolOutcome(error=error)
-    return CallResult(outcome, _result(call, outcome))
 
 
 def _note(step: StepView) -> Json:

@@ -291,6 +291,7 @@ class TurnRunner:
             head=head,
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
+            control_waits=self._repository.waits.for_person(view.id),
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

@@ -6,7 +6,7 @@ of two calls finds a session between them. `HumanControlWaits` remembers the ses
 reported.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -77,36 +77,57 @@ class HumanControlWaits:
 
         The session may have ended before this call. ``None`` means that there was none.
         """
+        return self._newest(await self._released(machine))
+
+    async def ended(self, machine: Machine) -> HumanControlWait | None:
+        """Wait until no person is in control; return the last session, reported or not.
+
+        The session stays unreported: a computer tool must compare the screen after it.
+        """
+        return _last(await self._released(machine))
+
+    async def _released(self, machine: Machine) -> Json:
         state: Json = await machine.request("GET", LEASE)
         if not _held(state):
-            return self._newest(state)
+            return state
         async with self._waiting():
             # Each request waits in the service for a newer revision. Cancelling ends the loop.
             while _held(state):
                 query = {"revision": str(state["revision"]), "wait": f"{EACH_WAIT:g}"}
                 timeout = EACH_WAIT + PATIENCE
                 state = await machine.request("GET", LEASE, params=query, timeout=timeout)
-        return self._newest(state)
+        return state
 
     def _newest(self, state: Json) -> HumanControlWait | None:
-        last = state.get("last")
-        if last is None:
-            return None
-        found = HumanControlWait(
-            last["name"],
-            last["seconds"],
-            last["keys"],
-            last["clicks"],
-            last["private"],
-            tuple(last.get("windows", ())),
-            **_stopped(last.get("stopped") or {}),
-        )
+        found = _last(state)
         # The duration in milliseconds distinguishes a session from all others, on any desktop.
-        if found == self._reported:
+        if found is None or found == self._reported:
             return None
         self._reported = found
         self.seconds += found.seconds
         return found
+
+
+async def report_after(
+    wait: Callable[[Machine], Awaitable[HumanControlWait | None]], machine: Machine
+) -> str:
+    """Wait for the end of a person's session; return the report on it, empty without one."""
+    return str(await wait(machine) or "")
+
+
+def _last(state: Json) -> HumanControlWait | None:
+    last = state.get("last")
+    if last is None:
+        return None
+    return HumanControlWait(
+        last["name"],
+        last["seconds"],
+        last["keys"],
+        last["clicks"],
+        last["private"],
+        tuple(last.get("windows", ())),
+        **_stopped(last.get("stopped") or {}),
+    )
 
 
 def _stopped(report: Json) -> Json:

@@ -6,11 +6,14 @@ requests to the desktop service. `MachineRefused` is an error response of the se
 `MachineUnavailable` the outcome is unknown, except after `NoMachine`: no request was sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 Json = dict[str, Any]
+
+HUMAN_IN_CONTROL = "human_in_control"
+"""Code of an error response while a person is in control."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,11 @@ class NoMachine(MachineUnavailable):
     """The chat has no machine, so no request was sent."""
 
 
+async def no_wait() -> str:
+    """Return that there was no session, without waiting for one to end."""
+    return ""
+
+
 @dataclass(frozen=True)
 class ToolContext:
     """The calling chat, the id of the call, and the machine to work on."""
@@ -86,6 +94,9 @@ class ToolContext:
     chat_id: str
     tool_call_id: str
     machine: Machine
+    after_person: Callable[[], Awaitable[str]] = no_wait
+    """Waits until no person is in control, and returns the report on the session; empty without
+    one. Callers outside of a conversation get the refusal instead of a wait."""
 
 
 class Tool(Protocol):

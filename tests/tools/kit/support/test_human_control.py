@@ -8,6 +8,7 @@ from deskhand.tools.kit.support.human_control import (
     LEASE,
     HumanControlWait,
     HumanControlWaits,
+    report_after,
 )
 from deskhand.tools.kit.support.spec import Json, MachineRefused
 from tests.tools.kit.machine import FakeMachine
@@ -95,3 +96,12 @@ def test_a_wait_lasts_until_control_is_given_back() -> None:
         {"revision": "1", "wait": f"{EACH_WAIT:g}"},
         {"revision": "2", "wait": f"{EACH_WAIT:g}"},
     ]
+
+
+def test_a_tool_that_shows_no_screen_leaves_the_session_unreported() -> None:
+    waits = HumanControlWaits()
+    at = machine(lease("person"), lease("nobody", ANN))
+    assert asyncio.run(report_after(waits.ended, at)).startswith("Ann was in control")
+    assert asyncio.run(report_after(waits.awaited, at)).startswith("Ann was in control")
+    assert asyncio.run(report_after(waits.awaited, at)) == ""
+    assert asyncio.run(report_after(waits.ended, machine(lease("nobody")))) == ""

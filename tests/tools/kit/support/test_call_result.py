@@ -1,0 +1,29 @@
+import pytest
+
+from deskhand.tools.conversation.conversation import Text, ToolCall
+from deskhand.tools.kit.support.call_result import CallResult
+from deskhand.tools.kit.support.spec import ToolOutcome
+
+
+@pytest.mark.parametrize(
+    ("outcome", "failure"),
+    [
+        (ToolOutcome({"exit_code": 0}), None),
+        (ToolOutcome({"success": True}), None),
+        (ToolOutcome({"success": False, "error": "no disk"}), "no disk"),
+        (ToolOutcome({"success": False}), "The call failed."),
+        (ToolOutcome(error="no tool"), "no tool"),
+    ],
+)
+def test_failures_are_found_in_errors_and_in_values(
+    outcome: ToolOutcome, failure: str | None
+) -> None:
+    assert CallResult.of(ToolCall("1", "execute", {}), outcome).failure == failure
+
+
+def test_the_model_reads_the_value_as_json_or_the_error() -> None:
+    call = ToolCall("1", "execute", {}, toolset="computer")
+    done = CallResult.of(call, ToolOutcome({"output": "Grüße"})).result
+    assert (done.content, done.is_error) == ((Text('{"output": "Grüße"}'),), False)
+    failed = CallResult.of(call, ToolOutcome(error="gone")).result
+    assert (failed.content, failed.is_error, failed.toolset) == ((Text("gone"),), True, "computer")

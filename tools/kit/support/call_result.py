@@ -1,0 +1,36 @@
+"""Result of one tool call, for its caller, for the model and for the step. Pure."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
+
+from .spec import ToolOutcome
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """Result of one tool call: for the caller, and in the form that the model reads."""
+
+    outcome: ToolOutcome
+    result: ToolResult
+    timings: Json = field(default_factory=dict)
+    details: Json = field(default_factory=dict)
+    final_arguments: Json | None = None
+    """Arguments for the step's end, where they may show more or less than at its beginning."""
+
+    @classmethod
+    def of(cls, call: ToolCall, outcome: ToolOutcome) -> Self:
+        """Return the result of a call whose outcome the model reads as JSON."""
+        text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
+        return cls(outcome, ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset))
+
+    @property
+    def failure(self) -> str | None:
+        """Error of the call; some tools report theirs in the value."""
+        if self.outcome.is_error or self.outcome.value.get("success") is not False:
+            return self.outcome.error
+        return str(self.outcome.value.get("error") or "The call failed.")
