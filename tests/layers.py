@@ -131,7 +131,6 @@ OWNER = {
         "tools/control_plane",
         "tools/control_plane/proxy",
     },
-    "structlog": {"vncbridge/server"},
     "typer": {"tools"},
     "uvicorn": {"vncbridge/server"},
     "websockets": {

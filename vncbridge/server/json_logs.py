@@ -4,22 +4,15 @@
 Warnings go to the standard error as well.
 """
 
+import json
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from contextvars import ContextVar
+from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import Any
-
-from structlog.contextvars import (
-    bind_contextvars,
-    bound_contextvars,
-    clear_contextvars,
-    merge_contextvars,
-)
-from structlog.processors import JSONRenderer, TimeStamper, format_exc_info
-from structlog.stdlib import ProcessorFormatter, add_log_level, add_logger_name
 
 ACCESS = "deskhand.access"
 OURS = "deskhand"
@@ -28,15 +21,23 @@ LARGEST_FILE = 10 * 1024 * 1024
 OLD_FILES = 2
 
 
-def log_context(fields: Mapping[str, object]) -> AbstractContextManager[None]:
+_fields: ContextVar[Mapping[str, object]] = ContextVar("log fields")
+
+
+@contextmanager
+def log_context(fields: Mapping[str, object]) -> Iterator[None]:
     """Add fields to every line that is logged in the block, and in tasks that it starts."""
-    return bound_contextvars(**fields)
+    before = _fields.get({})
+    _fields.set({**before, **fields})
+    try:
+        yield
+    finally:
+        _fields.set(before)
 
 
 def set_log_context(fields: Mapping[str, object]) -> None:
     """Replace the fields until the end of the task, as for a task that outlives its request."""
-    clear_contextvars()
-    bind_contextvars(**fields)
+    _fields.set(dict(fields))
 
 
 @contextmanager
@@ -48,7 +49,7 @@ def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
     folder.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         access = stack.enter_context(_file(folder / "access.jsonl", logging.Formatter()))
-        service = stack.enter_context(_file(folder / "service.jsonl", _lines(hide)))
+        service = stack.enter_context(_file(folder / "service.jsonl", JsonLine(hide)))
         for name in (ACCESS, OURS):
             stack.enter_context(_at_info(logging.getLogger(name)))
         stack.enter_context(_attached(logging.getLogger(ACCESS), access))
@@ -59,25 +60,33 @@ def logged(folder: Path, hide: Callable[[str], str] = str) -> Iterator[None]:
         yield
 
 
-def _lines(hide: Callable[[str], str]) -> logging.Formatter:
-    def masked(_: Any, __: str, fields: MutableMapping[str, Any]) -> Mapping[str, Any]:
-        return {key: hide(one) if isinstance(one, str) else one for key, one in fields.items()}
+class JsonLine(logging.Formatter):
+    """Formats a record as one line of JSON, with the fields of its context.
 
-    return ProcessorFormatter(
-        foreign_pre_chain=[
-            TimeStamper(fmt="iso", utc=True, key="time"),
-            add_log_level,
-            add_logger_name,
-            merge_contextvars,
-        ],
-        processors=[
-            ProcessorFormatter.remove_processors_meta,
-            # Tracebacks may contain secrets too, so they become text before they are masked.
-            format_exc_info,
-            masked,
-            JSONRenderer(ensure_ascii=False),
-        ],
-    )
+    A library for this would also load its support for terminals at each start of a desktop.
+    """
+
+    def __init__(self, hide: Callable[[str], str]) -> None:
+        super().__init__()
+        self._hide = hide
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; its texts are masked, also that of an exception."""
+        own = {
+            "event": record.getMessage(),
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        line = {**own, **_fields.get({}), **own}
+        if record.stack_info:
+            line["stack_info"] = record.stack_info
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        masked = {
+            key: self._hide(one) if isinstance(one, str) else one for key, one in line.items()
+        }
+        return json.dumps(masked, ensure_ascii=False, default=repr)
 
 
 class LogFile(RotatingFileHandler):
