@@ -21,26 +21,16 @@ from pathlib import Path
 import httpx2
 
 from bench.tables import save
+from tests.attack.attackers import FORK_BOMB, HOG, LIMITS
 
 SHOTS = 60
 GOAL_MS = 100.0
 PAUSE = 0.05
-LIMITS = ("--desktop-processes", "300", "--desktop-memory", "512", "--desktop-tmp", "64")
 SETTLED = 5.0
 """Seconds from the start of an attack to its first screenshot: it is then at its limit."""
 
 TERMINAL = "xterm -e sh -c 'while :; do date +%N; sleep 0.2; done'"
-FORK_BOMB = """
-import os, time
-while True:
-    try:
-        if os.fork() == 0:
-            os.setsid()
-    except OSError:
-        time.sleep(0.2)
-"""
 BUSY_BOMB = FORK_BOMB.replace("time.sleep(0.2)", "pass")
-HOG = "import time; data = bytearray(200 << 20); time.sleep(600)"
 FILL = "while :; do cat /dev/zero > {0}/filled; rm {0}/filled; done"
 PYTHON = "/usr/bin/python3 -c "
 ATTACKS = {

@@ -9,6 +9,19 @@ from PIL import Image
 
 from tests.system.services import PATIENCE, Service, until
 
+LIMITS = ("--desktop-processes", "300", "--desktop-memory", "512", "--desktop-tmp", "64")
+"""Options of a desktop whose limits an attacker reaches soon."""
+FORK_BOMB = """
+import os, time
+while True:
+    try:
+        if os.fork() == 0:
+            os.setsid()
+    except OSError:
+        time.sleep(0.2)
+"""
+HOG = "import time; data = bytearray(200 << 20); time.sleep(600)"
+
 MAGENTA_PAGE = "data:text/html,<body style='background:magenta'>"
 
 

@@ -3,15 +3,16 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from deskhand.desktop.launch.desktop_group import DesktopGroup, hierarchy
 from deskhand.desktop.launch.limits import CONTROLLERS
-from tests.attack.attackers import output, python
+from tests.attack.attackers import FORK_BOMB, HOG, LIMITS, output, python
 from tests.system.services import Service, service, until
+from tests.system.small_disk import small_disk
 
 pytestmark = [
     pytest.mark.attack,
@@ -20,38 +21,12 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root limits desktops"),
 ]
 
-LIMITS = ("--desktop-processes", "300", "--desktop-memory", "512", "--desktop-tmp", "64")
-
-FORK_BOMB = """
-import os, time
-while True:
-    try:
-        if os.fork() == 0:
-            os.setsid()
-    except OSError:
-        time.sleep(0.2)
-"""
-
-HOG = "import time; data = bytearray(200 << 20); time.sleep(60)"
-
-
-@contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    """A file system of 200 MiB."""
-    folder.mkdir()
-    folder.chmod(0o711)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200M", "tmpfs", folder], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)
-
 
 @pytest.fixture(scope="module")
 def desktops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Service]]:
     folder = tmp_path_factory.mktemp("limits")
     with ExitStack() as stack:
-        disk = stack.enter_context(small_disk(folder / "disk"))
+        disk = stack.enter_context(small_disk(folder / "disk", 200))
         place = ("--folder", str(disk / "desktop"))
         attacker = service(folder / "attacker.log", "desktop", *LIMITS, *place)
         other = service(folder / "other.log", "desktop")

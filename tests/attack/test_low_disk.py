@@ -1,7 +1,6 @@
 """An agent, or another program, uses up the disk while agents work and recordings run."""
 
 import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,9 @@ from uuid import uuid4
 import pytest
 
 from tests.attack.attackers import output
-from tests.system.database_faults import STEPS, StepGate, filled, provider
+from tests.system.database_faults import STEPS, StepGate, provider
 from tests.system.services import Json, Service, service, until
+from tests.system.small_disk import filled, small_disk
 from tests.vncbridge.fakes import short_folder
 
 pytestmark = [
@@ -26,18 +26,11 @@ WRITE = "/api/v0/write-file?path={path}"
 
 
 @contextmanager
-def small_disk(mebibytes: int) -> Iterator[Path]:
-    """A file system of its own; it is low below 2 %."""
-    with short_folder() as parent:
+def short_disk(mebibytes: int) -> Iterator[Path]:
+    """A small disk with a short path, for the sockets on it; it is low below 2 %."""
+    with short_folder() as parent, small_disk(parent / "disk", mebibytes) as disk:
         parent.chmod(0o711)
-        folder = parent / "disk"
-        folder.mkdir()
-        size = f"size={mebibytes}m"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder], check=True)
-        try:
-            yield folder
-        finally:
-            subprocess.run(["umount", "--lazy", folder], check=True)
+        yield disk
 
 
 def fill(desktop: Service, disk: Path, left: int) -> None:
@@ -64,7 +57,7 @@ def is_low(service: Service, path: str) -> Callable[[], bool]:
 
 
 def test_a_desktop_on_a_disk_that_is_almost_full_finishes_what_runs(tmp_path: Path) -> None:
-    with small_disk(200) as disk:
+    with short_disk(200) as disk:
         place = str(disk / "desktop")
         with service(tmp_path / "errors.log", "desktop", "--folder", place) as desktop:
             home = output(desktop, "echo $HOME")
@@ -97,7 +90,7 @@ def test_a_desktop_on_a_disk_that_is_almost_full_finishes_what_runs(tmp_path: Pa
 @pytest.mark.slow("a control plane and an agent with its desktop")
 def test_an_agent_finishes_on_a_full_disk_by_the_reserve(tmp_path: Path) -> None:
     with (
-        small_disk(160) as disk,
+        short_disk(160) as disk,
         StepGate(3) as gate,
         provider(gate.port) as environment,
         service(

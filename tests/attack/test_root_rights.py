@@ -14,7 +14,7 @@ from tests.attack.relocated import Installation, installation, user
 from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
 from tests.system.services import Service, service, until
-from tests.system.test_lost_desktop import Agent, alive, check_stored
+from tests.system.test_lost_desktop import alive, check_stored, waiting_agent
 
 pytestmark = [
     pytest.mark.attack,
@@ -94,10 +94,7 @@ def test_agents_work_and_the_recording_of_a_lost_desktop_is_fetched(
     with gated_model(steps, 8) as model:
         with plane_in(installed, data, "--model", "gated", environment=model.environment) as plane:
             assert_rightless(plane)
-            agent = Agent(plane)
-            model.gates[8].wait()
-            agent.locate(plane)
-            agent.wait_until_written()
+            agent = waiting_agent(plane, model, 8)
             agent.kill()
             model.gates[8].open()
             done = agent.wait(plane)

@@ -129,34 +129,6 @@ def locked(data: Path) -> Iterator[None]:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
-    """Mount a small file system of its own for a data directory, or a folder in one."""
-    folder.mkdir(parents=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)], check=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-@contextmanager
-def filled(disk: Path) -> Iterator[None]:
-    """Use up the last byte of a disk."""
-    ballast = disk / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        for size in (65536, 512, 1):
-            try:
-                while True:
-                    file.write(bytes(size))
-            except OSError:
-                continue
-    try:
-        yield
-    finally:
-        ballast.unlink()
-
-
-@contextmanager
 def unwritable_files(pid: int) -> Iterator[None]:
     """Make every write of a process to a file fail, as a disk with I/O errors does.
 

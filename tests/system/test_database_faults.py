@@ -14,14 +14,13 @@ import pytest
 from tests.system.database_faults import (
     STEPS,
     StepGate,
-    filled,
     locked,
     provider,
-    small_disk,
     strand,
     unwritable_files,
 )
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
+from tests.system.small_disk import filled, small_disk
 
 pytestmark = pytest.mark.x11
 
@@ -90,7 +89,7 @@ def data_dir(tmp_path: Path, fault: str) -> Iterator[Path]:
     if fault != "full disk":
         yield tmp_path / "data"
         return
-    with small_disk(tmp_path / "disk") as disk:
+    with small_disk(tmp_path / "disk", 8) as disk:
         yield disk
 
 

@@ -13,15 +13,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.database_faults import STEPS, StepGate, filled, provider, small_disk
-from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
+from tests.system.database_faults import STEPS, StepGate, provider
+from tests.system.gated_model import COLOURS, GatedModel, gated_model, painted_report, painting
 from tests.system.services import PATIENCE, Json, Service, service, until
+from tests.system.small_disk import filled, small_disk
 from tests.system.test_database_faults import NAMES, up
-from tests.system.test_lost_desktop import Agent, check_stored_once, pictures, shows, stored_files
+from tests.system.test_lost_desktop import (
+    check_stored_once,
+    pictures,
+    shows,
+    stored_files,
+    waiting_agent,
+)
 
 pytestmark = [pytest.mark.x11, pytest.mark.soak]
 
 AGENTS = 3
+MEBIBYTES = 8
 EVENTS = "/api/v0/events"
 
 # A turn waits 90 s for its recording to be stored; here it gives up after three.
@@ -38,7 +46,7 @@ cli.main()
 @pytest.mark.slow("three agents with their desktops; attempts to write are seconds apart")
 def test_agents_wait_for_room_and_continue_by_themselves(tmp_path: Path) -> None:
     with (
-        small_disk(tmp_path / "disk") as data,
+        small_disk(tmp_path / "disk", MEBIBYTES) as data,
         StepGate(3) as gate,
         provider(gate.port) as environment,
         up(data, tmp_path / "errors.log", environment) as plane,
@@ -72,32 +80,23 @@ def test_agents_wait_for_room_and_continue_by_themselves(tmp_path: Path) -> None
 
 @pytest.mark.slow("an agent with its desktop, and a disk that is full for some seconds")
 def test_a_recording_is_stored_when_there_is_room_while_its_desktop_runs(tmp_path: Path) -> None:
-    data = tmp_path / "data"
     steps = [painting(COLOURS[0]), painted_report(), painting(COLOURS[1]), painted_report()]
-    with (
-        small_disk(data / "files") as disk,
-        gated_model(steps, 1) as model,
-        impatient(tmp_path, model.environment) as plane,
-        ExitStack() as stack,
-    ):
-        agent = Agent(plane)
-        model.gates[1].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+    with small_files(tmp_path, steps) as (disk, model, plane), ExitStack() as stack:
+        agent = waiting_agent(plane, model, 1)
         with filled(disk):
             model.gates[1].open()
             done = agent.wait(plane)
             assert (done["report"], done["recording_status"]) == ("Painted.", "none"), done
             assert done["recording_warning"].startswith("recording not stored: "), done
             assert done["recording_warning"].endswith("when its desktop has ended"), done
-            assert states(data) == ["left"]
+            assert states(tmp_path) == ["left"]
             events = stack.enter_context(plane.http.stream("GET", EVENTS))
         (stored,) = stored_files(events)
         assert shows(pictures(plane, stored), COLOURS[0])
         # The desktop runs, and has no copy any more.
         copy = f"/api/v0/desktops/{agent.desktop}/desktop/recordings/{agent.id}"
         until(lambda: plane.http.get(copy).status_code == 404, "the removal of the desktop's copy")
-        assert states(data) == []
+        assert states(tmp_path) == []
         assert agent.folder.exists()
         done = agent.wait(plane)
         assert (done["recording_status"], done["recording_file_ids"]) == ("stored", [stored])
@@ -115,17 +114,9 @@ def test_a_recording_is_stored_when_there_is_room_while_its_desktop_runs(tmp_pat
 
 @pytest.mark.slow("an agent whose desktop is killed, and a disk that is full for some seconds")
 def test_a_recording_of_a_lost_desktop_is_stored_when_there_is_room(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with (
-        small_disk(data / "files") as disk,
-        gated_model([painting(COLOURS[0]), painted_report()], 1) as model,
-        impatient(tmp_path, model.environment) as plane,
-        ExitStack() as stack,
-    ):
-        agent = Agent(plane)
-        model.gates[1].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+    steps = [painting(COLOURS[0]), painted_report()]
+    with small_files(tmp_path, steps) as (disk, model, plane), ExitStack() as stack:
+        agent = waiting_agent(plane, model, 1)
         with filled(disk):
             agent.kill()
             model.gates[1].open()
@@ -139,7 +130,7 @@ def test_a_recording_of_a_lost_desktop_is_stored_when_there_is_room(tmp_path: Pa
         assert (done["end_reason"], done["complete"]) == ("service_lost", False), done
         assert "recording_warning" not in done, done
         check_stored_once(plane, agent, [stored])
-        until(lambda: states(data) == ["removed"], "its removal")
+        until(lambda: states(tmp_path) == ["removed"], "its removal")
 
 
 def chat(plane: Service, chat_id: str) -> Json:
@@ -153,19 +144,24 @@ def wait_of(plane: Service, chat_id: str) -> Json:
 
 
 @contextmanager
-def impatient(folder: Path, environment: dict[str, str]) -> Iterator[Service]:
-    """A control plane whose turns wait only seconds for their recordings."""
-    arguments = ("up", "--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
-    with service(
-        folder / "errors.log",
-        *(*arguments, "--model", "gated"),
-        environment=environment,
-        program=(sys.executable, "-c", IMPATIENT),
-    ) as plane:
+def small_files(folder: Path, steps: list[Json]) -> Iterator[tuple[Path, GatedModel, Service]]:
+    """A control plane whose stored files have a small disk, and whose turns wait only seconds."""
+    data = folder / "data"
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated")
+    with (
+        small_disk(data / "files", MEBIBYTES) as disk,
+        gated_model(steps, 1) as model,
+        service(
+            folder / "errors.log",
+            *arguments,
+            environment=model.environment,
+            program=(sys.executable, "-c", IMPATIENT),
+        ) as plane,
+    ):
         plane.http.timeout = 3 * PATIENCE
-        yield plane
+        yield disk, model, plane
 
 
-def states(data: Path) -> list[str]:
-    with sqlite3.connect(data / "deskhand.db") as database:
+def states(folder: Path) -> list[str]:
+    with sqlite3.connect(folder / "data" / "deskhand.db") as database:
         return [state for (state,) in database.execute("SELECT state FROM left_recordings")]

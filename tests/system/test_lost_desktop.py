@@ -84,18 +84,24 @@ class Agent:
         return plane.tool("wait_agent", chat_id=self.id, timeout_seconds=WAIT)
 
 
+def waiting_agent(plane: Service, model: GatedModel, gate: int) -> Agent:
+    """Start an agent; return it when its model waits at a gate and its last picture is recorded."""
+    agent = Agent(plane)
+    model.gates[gate].wait()
+    agent.locate(plane)
+    # Before the first gate there was nothing to record.
+    if gate > 0:
+        agent.wait_until_written()
+    return agent
+
+
 @contextmanager
 def agent_at_gate(
     folder: Path, steps: Sequence[Json], *gates: int
 ) -> Iterator[tuple[GatedModel, Service, Agent]]:
     """An agent whose model waits at the first gate, and whose last picture is recorded."""
     with gated_model(steps, *gates) as model, plane_of(folder, model, "first") as plane:
-        agent = Agent(plane)
-        model.gates[gates[0]].wait()
-        agent.locate(plane)
-        if gates[0] > 0:
-            agent.wait_until_written()
-        yield model, plane, agent
+        yield model, plane, waiting_agent(plane, model, gates[0])
 
 
 def alive(pid: int) -> bool:
@@ -347,10 +353,7 @@ def test_a_recording_of_a_deleted_chat_is_removed_after_a_day(tmp_path: Path) ->
 def abandoned(folder: Path, model: GatedModel, *, at_once: bool) -> Agent:
     """Return an agent after its eighth step, whose control plane and desktop were killed."""
     with plane_of(folder, model, "first") as plane:
-        agent = Agent(plane)
-        model.gates[8].wait()
-        agent.locate(plane)
-        agent.wait_until_written()
+        agent = waiting_agent(plane, model, 8)
         served = agent.service_pid
         plane.process.kill()
         if at_once:
