@@ -198,11 +198,8 @@ def check_blind(desktop: Service, spies: Spies, names: list[str]) -> None:
     assert (during, after) == ({name: [] for name in names}, {name: [] for name in names})
 
 
-PLACES = ("command", "window", "tray", "terminal", "browser")
-
-
-@pytest.mark.parametrize("place", PLACES)
-def test_a_spy_that_was_started_before_learns_nothing(desktop: Service, place: str) -> None:
+def spies_in(desktop: Service, place: str) -> Spies:
+    """Start a spy in one of the `PLACES`, and wait until it watches."""
     spies = Spies(desktop)
     if place == "terminal":
         in_terminal(desktop, spies)
@@ -210,7 +207,35 @@ def test_a_spy_that_was_started_before_learns_nothing(desktop: Service, place: s
         under_browser(desktop, spies)
     else:
         spies.started(place, "all" if place == "command" else place)
-    check_blind(desktop, spies, [place])
+    return spies
+
+
+PLACES = ("command", "window", "tray", "terminal", "browser")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_spy_that_was_started_before_learns_nothing(desktop: Service, place: str) -> None:
+    check_blind(desktop, spies_in(desktop, place), [place])
+
+
+@pytest.mark.slow("a browser, and a person who types")
+@pytest.mark.parametrize("mode", ["all", "windows"])
+def test_control_where_agent_and_service_are_one_user_the_spies_see_screen_and_keys(
+    tmp_path: Path, mode: str
+) -> None:
+    with (
+        service(tmp_path / "errors.log", "desktop", "--user", "daemon") as desktop,
+        text_area(desktop) as area,
+    ):
+        spies = Spies(desktop).started(mode, mode)
+        person_types(desktop)
+        spies.wait_alive(mode, len(spies.lines(mode)))
+        found = seen(spies.lines(mode))
+        keys = [line.removeprefix("key ") for line in found if line.startswith("key ")]
+        assert {key.casefold() for key in keys} >= set(SECRET.casefold())
+        assert "image" in found
+        give_back(desktop)
+        assert area.held() == SECRET
 
 
 def test_a_spy_that_is_started_by_the_persons_own_terminal_learns_nothing(
