@@ -23,10 +23,11 @@ from tests.attack.virtual_network import (
     VirtualNetwork,
     virtual_network,
 )
-from tests.system.services import DESKHAND, Service, service, service_pid, until
+from tests.system.services import DESKHAND, Json, Service, service, service_pid, until
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
+TREE = "/api/v0/desktop/accessibility"
 LOOPBACK_PORT = 8099
 PLANE_PORT = 7778
 CHROMIUM = (
@@ -246,6 +247,39 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
             assert output(desktop, f"{command} > /dev/null 2>&1; echo $?").strip() != "0", command
 
 
+def shown(desktop: Service) -> str:
+    """Return the texts that the desktop's applications show."""
+    return "\n".join(texts(desktop.get(TREE)["applications"]))
+
+
+def texts(nodes: list[Json]) -> Iterator[str]:
+    for node in nodes:
+        yield str(node.get("name", ""))
+        yield str(node.get("value", ""))
+        yield from texts(node.get("children", []))
+
+
+@pytest.mark.xfail(strict=True, reason="the browser shows ERR_TUNNEL_CONNECTION_FAILED")
+def test_a_refused_page_over_https_names_its_host_and_the_rule(
+    network: VirtualNetwork, folder: Path
+) -> None:
+    allow = ("--egress-allow", "allowed.test", "--egress-allow", "*.docs.test")
+    with desktop_with(network, folder, "--egress", "list", *allow) as desktop:
+        desktop.get(TREE)
+        for host in ("other.test", "<b>docs.test", "third.test:8443"):
+            address = f"https://{host.removeprefix('<b>')}/?{host}"
+            desktop.post("/api/v0/desktop/open", {"url": address})
+            rule = "egress, mode list: allowed.test, *.docs.test"
+            words = ("This desktop may not open this address", address[8:].split("/")[0], rule)
+            until(lambda: all(word in shown(desktop) for word in words), "a readable error")
+        # The browser goes on.
+        desktop.post("/api/v0/desktop/open", {"url": "http://allowed.test/"})
+        until(lambda: "Welcome" in shown(desktop), "the page of an allowed host")
+        # Of an allowed host, the error is the browser's.
+        desktop.post("/api/v0/desktop/open", {"url": "https://allowed.test/"})
+        until(lambda: "ERR_" in shown(desktop), "the browser's error")
+
+
 def restarting(desktop: Service) -> list[str]:
     """Return the programs that the status reports as restarting."""
     found: list[str] = desktop.get("/api/v0/desktop")["egress"]["restarting"]
@@ -281,6 +315,35 @@ def test_the_programs_that_connect_a_desktop_are_started_again_when_they_die(
             until(lambda: not restarting(desktop), "no restart")
             # The rules are those of before.
             assert not reaches(desktop, f"http://{ADDRESS}/"), name
+
+
+def relays(desktop: Service) -> list[int]:
+    """Return the relays of a desktop's grants, seen from the machine."""
+    own = Path(f"/proc/{service_pid(desktop.ready['pid'])}/ns/pid").readlink()
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdigit() and b"/network/relay.py" in (entry / "cmdline").read_bytes():
+                found += [int(entry.name)] if (entry / "ns" / "pid").readlink() == own else []
+    return found
+
+
+@pytest.mark.xfail(strict=True, reason="nothing starts the relay again")
+def test_the_relay_of_the_grants_is_started_again_when_it_dies(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    url = targets["the host's loopback"]
+    granted = ("--egress-grant", f"127.0.0.1:{LOOPBACK_PORT}")
+    with desktop_with(network, folder, "--egress", "none", *granted) as desktop:
+        for _ in range(3):
+            assert reaches(desktop, url)
+            (killed,) = relays(desktop)
+            os.kill(killed, signal.SIGKILL)
+            until(lambda: reaches(desktop, url), "an answer by the grant")
+            assert killed not in relays(desktop)
+            until(lambda: not restarting(desktop), "no restart")
+        # Nothing else is reached.
+        assert reached(desktop, targets) == {"the host's loopback"}
 
 
 def test_a_desktop_with_a_network_of_its_own_answers_on_the_hosts_loopback_address(
