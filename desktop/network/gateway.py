@@ -24,6 +24,9 @@ MTU = 65520
 START_SECONDS = 10.0
 """Timeout for each program to start."""
 
+MOST_LISTENERS = 12
+"""Of one relay: a message to init has 16 descriptors at most."""
+
 
 class ProgramKeeper(Protocol):
     """Starts programs of root, and starts each again whenever it ends, until ``forget``."""
@@ -50,7 +53,7 @@ class ProgramKeeper(Protocol):
 class Gateway:
     """Starts the programs that connect a desktop's network.
 
-    slirp4netns and tinyproxy are kept by ``keeper``. The relay ends with this process.
+    ``keeper`` starts them again when they end; all end with this process.
     """
 
     def __init__(self, keeper: ProgramKeeper) -> None:
@@ -100,13 +103,17 @@ class Gateway:
 
     def relay(self, relays: Sequence[tuple[socket.socket, Grant]]) -> None:
         """Relay what connects to each listener to its address; the listeners are closed here."""
-        ending = self._ending()
-        listeners = [listener.fileno() for listener, _ in relays]
-        addresses = [f"{listener.fileno()}={grant.host}:{grant.port}" for listener, grant in relays]
-        command = [sys.executable, "-S", "-E", str(RELAY), str(ending), *addresses]
+        notice, ending = self._notice("relay"), self._ending()
         try:
-            self._start(command, (ending, *listeners), None)
+            for begin in range(0, len(relays), MOST_LISTENERS):
+                part = relays[begin : begin + MOST_LISTENERS]
+                listeners = [listener.fileno() for listener, _ in part]
+                addresses = [f"{one.fileno()}={grant.host}:{grant.port}" for one, grant in part]
+                command = [sys.executable, "-S", "-E", str(RELAY), str(notice), str(ending)]
+                passed = {one: one for one in (notice, ending, *listeners)}
+                self._keep([*command, *addresses], passed, notice, inside=False)
         finally:
+            os.close(notice)
             os.close(ending)
             for listener, _ in relays:
                 listener.close()
@@ -185,23 +192,6 @@ class Gateway:
         self.notices[program], writing = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._open.callback(os.close, self.notices[program])
         return writing
-
-    def _start(
-        self, command: Sequence[str], descriptors: Sequence[int], output: IO[bytes] | None
-    ) -> None:
-        target = subprocess.DEVNULL if output is None else output
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=target,
-            stderr=target,
-            cwd="/",
-            pass_fds=descriptors,
-            start_new_session=True,
-        )
-        # A program whose pipe is closed ends by itself; one of another user cannot be waited for
-        # here, as it ends with this process.
-        self._open.callback(child.poll)
 
     def _ending(self) -> int:
         """Return a descriptor that is hung up when the gateway is closed, or this process ends."""

@@ -13,8 +13,7 @@ because it was bound before. Unix sockets in the file system connect across name
 - Each granted address is a listener in the namespace, which `relay` connects with the host.
 
 All helper processes end with the service: by a pipe that its end closes, or by the parent-death
-signal. If slirp4netns or tinyproxy ends before, init starts it again; meanwhile nothing is reached
-that needs it.
+signal. If one ends before, init starts it again; meanwhile nothing is reached that needs it.
 """
 
 import os

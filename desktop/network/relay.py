@@ -1,8 +1,9 @@
 """Relay of connections from a desktop's namespace to the addresses of the host that it may reach.
 
-Run as ``python -S -E relay.py EXIT_FD LISTENER_FD=HOST:PORT...``: standard library only. The
-listening sockets belong to the desktop's namespace, the process to the host's. It works as nobody,
-and ends when the other end of ``EXIT_FD`` is closed.
+Run as ``python -S -E relay.py NOTICE_FD EXIT_FD LISTENER_FD=HOST:PORT...``: standard library only.
+The listening sockets belong to the desktop's namespace, the process to the host's. It works as
+nobody, writes ``1`` to ``NOTICE_FD`` when it accepts connections, and ends when the other end of
+``EXIT_FD`` is closed.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ CONNECT_SECONDS = 10.0
 
 def main(arguments: list[str]) -> None:
     """Relay until the exit descriptor is closed on its other end."""
-    exit_descriptor, *relays = arguments
+    notice, exit_descriptor, *relays = arguments
     if os.geteuid() == 0:
         _drop_privileges()
     for text in relays:
@@ -32,6 +33,9 @@ def main(arguments: list[str]) -> None:
         host, _, port = address.rpartition(":")
         listener = socket.socket(fileno=int(descriptor))
         Thread(target=_accept, args=(listener, (host, int(port))), daemon=True).start()
+    # A full pipe: its reader has not read the starts before.
+    with suppress(OSError):
+        os.write(int(notice), b"1")
     os.read(int(exit_descriptor), 1)
 
 

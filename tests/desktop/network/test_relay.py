@@ -15,10 +15,14 @@ def test_bytes_go_both_ways_and_an_end_is_passed_on() -> None:
         socket.create_server(("127.0.0.1", 0)) as inside,
     ):
         ending, held = os.pipe()
+        started, notice = os.pipe()
         address = f"{inside.fileno()}=127.0.0.1:{server.getsockname()[1]}"
-        command = [sys.executable, "-S", "-E", PROGRAM, str(ending), address]
-        with subprocess.Popen(command, pass_fds=(ending, inside.fileno())) as process:
+        command = [sys.executable, "-S", "-E", PROGRAM, str(notice), str(ending), address]
+        with subprocess.Popen(command, pass_fds=(notice, ending, inside.fileno())) as process:
             os.close(ending)
+            os.close(notice)
+            assert os.read(started, 1) == b"1"
+            os.close(started)
             with socket.create_connection(inside.getsockname(), 20) as client:
                 client.sendall(b"question")
                 client.shutdown(socket.SHUT_WR)
