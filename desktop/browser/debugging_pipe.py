@@ -1,18 +1,19 @@
 """Owner of the browser's debugging pipe: reads and writes it, and hands messages to clients.
 
 The service makes both pipes and keeps one end of each; the browser gets the others as descriptors 3
-and 4. Nothing is sent until a client connects. The pipe ends with the browser, or when its bytes
-are no messages; then all clients get the end of their messages.
+and 4. Nothing is sent until a client connects or an attendant is added. The pipe ends with the
+browser, or when its bytes are no messages; then all clients get the end of their messages.
 """
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from .multiplexer import PipeMultiplexer
 from .pipe_messages import Message, PipeBroken, PipeReader, framed
@@ -39,14 +40,25 @@ class BrowserEnds:
         os.close(self.answers)
 
 
+class Attendant(Protocol):
+    """A client within the service, which only answers what the browser sends."""
+
+    def begin(self) -> Iterable[Message]:
+        """Return the first requests."""
+
+    def received(self, message: Message) -> Iterable[Message]:
+        """Return the requests that follow from an event or an answer."""
+
+
 class BrowserPipes:
     """Debugging pipes of one desktop's browsers: one for each start. Belongs to one event loop.
 
     A start that only hands its page to the browser that runs already ends at once, and its pipe
-    with it.
+    with it. ``attendants`` makes the attendants of each pipe.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, attendants: Callable[[], Iterable[Attendant]] = tuple) -> None:
+        self._attendants = attendants
         self._opened: list[DebuggingPipe] = []
 
     @property
@@ -61,6 +73,8 @@ class BrowserPipes:
         pipe = DebuggingPipe()
         ends = pipe.open()
         self._opened = [*(one for one in self._opened if not one.closed), pipe.__enter__()]
+        for attendant in self._attendants():
+            pipe.attend(attendant)
         try:
             yield ends.requests, ends.answers
         except BaseException:
@@ -106,12 +120,26 @@ class PipeClient:
         return self._waiting.qsize() <= MOST_WAITING
 
 
+class _AttendedClient:
+    """The client of an attendant, which leaves nothing unread."""
+
+    def __init__(self, attendant: Attendant, send: Callable[[Message], None]) -> None:
+        self._attendant = attendant
+        self._send = send
+
+    def deliver(self, message: Message | None) -> bool:
+        """Send the requests of the attendant."""
+        for request in () if message is None else self._attendant.received(message):
+            self._send(request)
+        return True
+
+
 class DebuggingPipe:
     """One pipe, in the event loop in which it was opened; use as ``with``."""
 
     def __init__(self) -> None:
         self.multiplexer = PipeMultiplexer()
-        self._clients: dict[int, PipeClient] = {}
+        self._clients: dict[int, PipeClient | _AttendedClient] = {}
         self._reader = PipeReader()
         self._reading = self._writing = -1
         self._unsent = b""
@@ -153,6 +181,14 @@ class DebuggingPipe:
         if self.closed:
             client.deliver(None)
         return client
+
+    def attend(self, attendant: Attendant) -> None:
+        """Send the requests of an attendant until the pipe ends."""
+        number = self.multiplexer.join()
+        send = partial(self.request, number)
+        self._clients[number] = _AttendedClient(attendant, send)
+        for request in attendant.begin():
+            send(request)
 
     def request(self, number: int, message: Message) -> None:
         """Send the request of a client, or answer it."""

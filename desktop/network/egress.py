@@ -65,6 +65,10 @@ class Egress:
             *(() if self.required else ("--egress-optional",)),
         )
 
+    def lists(self, host: str) -> bool:
+        """Return True if the list has the host, in lower case."""
+        return any(_covers(name, host) for name in self.allow)
+
     def to_json(self) -> Json:
         """Return the fields that the API and the database have."""
         return {

@@ -5,7 +5,7 @@ import select
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,8 @@ from typing import IO, Protocol, Self
 from .egress import Grant
 from .errors import EgressUnavailable
 from .programs import find_program
-from .proxy_config import READY, REFUSED_PAGE, configuration, filter_file
+from .proxy_config import READY, configuration, filter_file
+from .refused_page import proxy_page
 from .ruleset import PROXY_USER
 
 RELAY = Path(__file__).with_name("relay.py")
@@ -138,7 +139,7 @@ class Gateway:
         if loaded.returncode != 0:
             raise EgressUnavailable(f"nft: {loaded.stderr.strip().partition(chr(10))[0]}")
 
-    def start_proxy(self, allow: Iterable[str]) -> int:
+    def start_proxy(self, allow: Sequence[str]) -> int:
         """Start the proxy for a list of names; return the reading end of its log when it listens.
 
         Raises:
@@ -148,7 +149,7 @@ class Gateway:
         paths = {name: f"/proc/self/fd/{descriptor}" for name, descriptor in files.items()}
         contents = {
             "filter": filter_file(allow),
-            "page": REFUSED_PAGE,
+            "page": proxy_page(allow),
             "configuration": configuration(paths["filter"], paths["page"]),
         }
         for name, descriptor in files.items():

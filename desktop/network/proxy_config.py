@@ -16,17 +16,6 @@ PROXY_URL = f"http://127.0.0.1:{PROXY_PORT}"
 READY = "Accepting connections"
 """Part of the log line that tinyproxy writes when it listens."""
 
-REFUSED_PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>Not allowed: {host}</title></head>
-<body style="font: 16px sans-serif; max-width: 40em; margin: 4em auto">
-<h1>This desktop may not open this address</h1>
-<p>The host of <b>{request}</b> is not among the names that this desktop may reach
-(setting <code>egress</code>, mode <code>list</code>).</p>
-<p>The person who runs Deskhand can add it to <code>allow</code>.</p>
-</body></html>
-"""
-"""Page of the status 403; tinyproxy replaces the names in braces, tinyproxy.conf(5)."""
-
 _REFUSAL = re.compile(r'Proxying refused on filtered (?:domain|url) "(?P<host>[^"]*)"')
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
@@ -25,6 +26,7 @@ from deskhand.desktop.agent_helper.buses import HelperBuses
 from deskhand.desktop.agent_helper.launch import StartHelper
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.browser.debugging_pipe import BrowserPipes
+from deskhand.desktop.browser.refusal_pages import RefusalPages
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
 from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
@@ -46,6 +48,7 @@ from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.lease.runtime import LeaseRuntime
 from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.network.network import DesktopNetwork
+from deskhand.desktop.network.refused_page import EXPLAINED, refusal
 from deskhand.desktop.network.reporter import RefusalReporter
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
@@ -176,7 +179,7 @@ class CommonParts:
             *(settings, path, context.account, context.instance, inherit)
         )
         self.environment = {**context.network.environment, **built_environment}
-        self.pipes = BrowserPipes()
+        self.pipes = BrowserPipes(self._attendants)
         self.helper = AgentHelper(context.start_helper)
         self.disk = DiskMeter(path, self.workdir)
         self.buses = HelperBuses(self.helper)
@@ -193,6 +196,10 @@ class CommonParts:
     def workdir(self) -> Path:
         """The directory in which commands run that name none."""
         return self.context.settings.workdir or self.context.directory.work
+
+    def _attendants(self) -> tuple[RefusalPages, ...]:
+        egress = self.context.network.egress
+        return (RefusalPages(partial(refusal, egress)),) if egress.mode in EXPLAINED else ()
 
     def _processes(self) -> ProcessControl:
         launcher = self.context.launcher

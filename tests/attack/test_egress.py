@@ -186,7 +186,7 @@ def test_with_a_list_a_listed_host_answers_and_all_others_are_refused_readably(
         assert "Welcome" in output(desktop, f"{browser} http://allowed.test/ 2>/dev/null")
         refused = output(desktop, f"{browser} http://other.test/ 2>/dev/null")
         assert "This desktop may not open this address" in refused
-        assert "other.test" in refused
+        assert "http://other.test/" in refused
 
 
 def test_with_a_list_quic_webrtc_and_names_do_not_leak(
@@ -262,7 +262,7 @@ def texts(nodes: list[Json]) -> Iterator[str]:
         yield from texts(node.get("children", []))
 
 
-@pytest.mark.xfail(strict=True, reason="the browser shows ERR_TUNNEL_CONNECTION_FAILED")
+@pytest.mark.slow("a browser opens five pages")
 def test_a_refused_page_over_https_names_its_host_and_the_rule(
     network: VirtualNetwork, folder: Path
 ) -> None:
@@ -329,6 +329,7 @@ def relays(desktop: Service) -> list[int]:
     return found
 
 
+@pytest.mark.slow("three restarts, and connections that are not answered")
 def test_the_relay_of_the_grants_is_started_again_when_it_dies(
     network: VirtualNetwork, folder: Path, targets: dict[str, str]
 ) -> None:

@@ -166,3 +166,33 @@ def test_a_paused_client_is_refused() -> None:
         assert (await browser.request())["method"] == "Page.captureScreenshot"
 
     play(scenario)
+
+
+class Greeter:
+    """An attendant that answers each event with a request."""
+
+    def begin(self) -> list[Message]:
+        return [{"id": 1, "method": "Test.enable"}]
+
+    def received(self, message: Message) -> list[Message]:
+        return [{"id": 2, "method": "Test.greet"}] if "method" in message else []
+
+
+def test_an_attendant_of_each_pipe_answers_what_the_browser_sends() -> None:
+    async def scene() -> None:
+        pipes = BrowserPipes(lambda: [Greeter()])
+        with pipes.handed_over() as ends:
+            browser = PlayedBrowser(*map(os.dup, ends))
+        assert (await browser.request())["method"] == "Test.enable"
+        browser.send(id=1, result={})
+        browser.send(method="Test.event", params={})
+        assert (await browser.request())["method"] == "Test.greet"
+        pipe = pipes.current
+        assert pipe is not None
+        # Other clients share the pipe with it.
+        pipe.connect().send({"id": 1, "method": "Test.other"})
+        assert (await browser.request())["method"] == "Test.other"
+        pipes.close()
+        browser.close()
+
+    asyncio.run(asyncio.wait_for(scene(), LIMIT))

@@ -134,3 +134,11 @@ def test_a_stored_egress_does_not_outlive_a_narrower_setting() -> None:
     assert strict.bounded(LIST) == Egress("none")
     assert strict.bounded(None) == Egress("none")
     assert DEFAULT.bounded(Egress("none")) == Egress("none", (), GRANTED)
+
+
+def test_a_list_has_its_names_and_all_below_a_star() -> None:
+    egress = parse_egress("list", ["docs.example.com", "*.example.org"])
+    assert egress.lists("docs.example.com")
+    assert egress.lists("a.b.example.org")
+    for host in ("example.org", "a.docs.example.com", "evil-example.org", ""):
+        assert not egress.lists(host), host
