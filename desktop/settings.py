@@ -16,6 +16,8 @@ DisplayStart = Literal["at-start", "on-request"]
 SandboxMode = Literal["auto", "required", "off"]
 SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
 EGRESS_MODES = ("open", "internet", "list", "none")
+DIALECTS = ("cua", "osworld", "osworld:lan", "cdp")
+"""Values of ``--speak``. OSWorld's downloads reach private addresses with ``osworld:lan`` only."""
 _LISTS = (
     *("allowed_hosts", "inherit_env", "environment", "file_roots"),
     *("egress_allow", "egress_grants"),
@@ -80,6 +82,8 @@ class DesktopSettings:
     egress_allow: tuple[str, ...] = ()
     egress_grants: tuple[str, ...] = ()
     egress_optional: bool = False
+    speak: tuple[str, ...] = ()
+    """Dialects that are on, of `DIALECTS`: protocols of others that the service speaks too."""
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
@@ -104,17 +108,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")
     _add_user_options(parser)
     _add_display_options(parser)
-    # SUPPRESS leaves an absent option out of the result, so that its default stands in one place
-    # only, `DesktopSettings`.
-    parser.add_argument("--layout", type=_layout, metavar="NAME",
-                        default=argparse.SUPPRESS,
-                        help="layout of the keyboard, as de or us(intl)")  # fmt: skip
-    parser.add_argument("--timezone", type=_timezone, metavar="NAME",
-                        default=argparse.SUPPRESS,
-                        help="time zone of what runs there, as Europe/Berlin")  # fmt: skip
-    parser.add_argument("--locale", type=_locale, metavar="NAME",
-                        default=argparse.SUPPRESS,
-                        help="language of what runs there, as de_DE")  # fmt: skip
+    _add_language_options(parser)
     parser.add_argument("--allow-host", action="append", default=[], dest="allowed_hosts",
                         metavar="NAME", help="accept this Host besides loopback")  # fmt: skip
     parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
@@ -140,6 +134,10 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         metavar="DIR", help="let the file routes work in this tree only "
                         "(may be given again; commands are not bound by it)")  # fmt: skip
     _add_browser_and_egress_options(parser)
+    parser.add_argument("--speak", type=_dialects, default=(), metavar="NAMES",
+                        help="protocols of others to serve under /api/v0/desktop/as/: "
+                        "cua, osworld, cdp, divided by commas; their clients may run code as "
+                        "the agent's user (default: none)")  # fmt: skip
     parser.add_argument("--attach", nargs="?", const="", metavar=":N",
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
@@ -155,6 +153,20 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     for name in _LISTS:
         found[name] = tuple(found[name])
     return DesktopSettings(**found)
+
+
+def _add_language_options(parser: argparse.ArgumentParser) -> None:
+    # SUPPRESS leaves an absent option out of the result, so that its default stands in one place
+    # only, `DesktopSettings`.
+    parser.add_argument("--layout", type=_layout, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="layout of the keyboard, as de or us(intl)")  # fmt: skip
+    parser.add_argument("--timezone", type=_timezone, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="time zone of what runs there, as Europe/Berlin")  # fmt: skip
+    parser.add_argument("--locale", type=_locale, metavar="NAME",
+                        default=argparse.SUPPRESS,
+                        help="language of what runs there, as de_DE")  # fmt: skip
 
 
 def _add_user_options(parser: argparse.ArgumentParser) -> None:
@@ -218,6 +230,15 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and found):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+def _dialects(text: str) -> tuple[str, ...]:
+    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in DIALECTS:
+            known = ", ".join(DIALECTS)
+            raise argparse.ArgumentTypeError(f"{name!r} is no dialect; there are {known}")
+    return tuple(names)
 
 
 def _count(text: str) -> int:

@@ -47,6 +47,7 @@ desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/net
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
+desktop/own_api: desktop/tool_calls recording
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
   vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease

@@ -189,6 +189,8 @@ class ActionRecord:
     """Milliseconds by stage: act, settle, capture, encode."""
     frames: tuple[str, str] = ("", "")
     """Names of what the screen showed before and after, empty without an observation."""
+    tool: str = "computer"
+    """Name of the tool that the action is a call of."""
 
 
 def picture_options(values: Values) -> PictureOptions:

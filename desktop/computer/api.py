@@ -13,7 +13,7 @@ from deskhand.desktop.actions.screenshot_query import screenshot_request
 from deskhand.desktop.geometry import Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
-from deskhand.desktop.tool_calls.caller import caller_of, instance_of
+from deskhand.desktop.tool_calls.caller import COMPUTER, TOOL, Caller, caller_of, instance_of
 from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.tool_calls.schema import CALL_HEADERS
 from deskhand.vncbridge.errors import ClientGone
@@ -78,7 +78,7 @@ def router(
         with answered():
             body = decode(await request.body())
             reply = ActionResponder(
-                computer, action_request(refs(body), computer.size), caller_of(request.headers)
+                computer, action_request(refs(body), computer.size), _caller(request)
             )
             return await _done_once(request, body, reply, once, ending)
 
@@ -88,11 +88,15 @@ def router(
         with answered():
             body = decode(await request.body())
             reply = ActionResponder(
-                computer, batch_request(refs(body), computer.size), caller_of(request.headers)
+                computer, batch_request(refs(body), computer.size), _caller(request)
             )
             return await _done_once(request, body, reply, once, ending)
 
     return routes
+
+
+def _caller(request: Request) -> Caller:
+    return caller_of(request.headers, request.scope.get(TOOL, COMPUTER))
 
 
 async def _done_once(

@@ -300,6 +300,7 @@ class Computer:
                 ActionRecord(
                     tool_call_id=caller.tool_call_id,
                     chat_id=caller.chat_id,
+                    tool=caller.tool,
                     action=request.name,
                     model_point=at.model if at else None,
                     native_point=at.native if at else None,

@@ -15,7 +15,7 @@ def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
     return Step(
         tool_call_id=record.tool_call_id or "",
         chat_id=record.chat_id or "",
-        tool="computer",
+        tool=record.tool,
         action=record.action,
         text=text_length(record.action, text) if hidden else text,
         model_point=record.model_point,

@@ -355,6 +355,7 @@ class CommonParts:
             version=VERSION,
             egress=self.context.network.to_json(),
             disk=self.disk.space().to_json(),
+            speak=settings.speak,
         )
 
     def ready_message(
@@ -367,6 +368,7 @@ class CommonParts:
             mode=mode,
             warnings=tuple(context.protections.warnings),
             egress=context.network.to_json(),
+            speak=context.settings.speak,
         )
 
     def _record(self, record: ActionRecord, step_log: StepLog) -> None:

@@ -26,6 +26,8 @@ class ReadyMessage:
     """Protections that are missing, each with its reason."""
     egress: Mapping[str, object] | None = None
     """The egress in force, as the status has it."""
+    speak: tuple[str, ...] = ()
+    """Dialects that are on."""
 
     def line(self) -> str:
         """Return the message as one line of JSON."""
@@ -44,4 +46,6 @@ class ReadyMessage:
             message["missing_protections"] = list(self.warnings)
         if self.egress is not None:
             message["egress"] = self.egress
+        if self.speak:
+            message["speak"] = list(self.speak)
         return json.dumps(message if self.mode is None else {**message, "mode": self.mode})

@@ -1,6 +1,6 @@
 """The application of a desktop service: the one list of its routers, and access control."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.metrics.api import router as metrics_router
+from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.recordings.api import router as recordings_router
@@ -136,6 +137,9 @@ def application(
         screen.pages,
         _health(screen.readiness),
     )
+    # MCP and the dialects call the routes of this application, in this process.
+    own_api = OwnApi(app, parts.recording.recorder.add_reported_step)
+    add_routes(app, *_dialects(own_api, context.settings.speak))
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
     install_auth(app, policy, common.credentials)
     return app
@@ -207,6 +211,11 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
         git_router(Watcher(git.paths, HelperRepositories(common.helper))),
         attribution_router(git.credentials, git.attribution, git.redact),
     )
+
+
+def _dialects(own_api: OwnApi, speak: Collection[str]) -> tuple[APIRouter, ...]:
+    """Return the routers of the dialects that are on."""
+    return ()
 
 
 def _health(readiness: Callable[[], str]) -> APIRouter:

@@ -33,6 +33,8 @@ class StatusFacts:
     """The mode in force, its names and grants, and why it is ``open`` against a default."""
     disk: Json
     """Space of the disk of its files, and whether it is low."""
+    speak: Sequence[str] = ()
+    """Dialects that are on."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def _activity(facts: StatusFacts) -> Json:
         "version": facts.version,
         "egress": facts.egress,
         "disk": facts.disk,
+        "speak": list(facts.speak),
     }
 
 

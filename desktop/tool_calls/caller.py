@@ -18,6 +18,12 @@ from .errors import MalformedChat
 LONGEST_ID = 200
 """Characters of a tool call's id."""
 
+COMPUTER = "computer"
+"""Tool of an action that a client sends to the route of actions."""
+
+TOOL = "deskhand.tool"
+"""Key of an ASGI scope with the tool whose call it is; no client can set it."""
+
 
 @dataclass(frozen=True)
 class Caller:
@@ -25,6 +31,8 @@ class Caller:
 
     tool_call_id: str = ""
     chat_id: str = ""
+    tool: str = COMPUTER
+    """Name of the tool in steps."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,8 @@ Touched = Callable[[CallingChat, Sequence[str]], None]
 """Receives the paths that a chat has worked on; none: anything may have changed."""
 
 
-def caller_of(headers: Mapping[str, str]) -> Caller:
-    """Return the caller of an action.
+def caller_of(headers: Mapping[str, str], tool: str = COMPUTER) -> Caller:
+    """Return the caller of an action that is a call of ``tool``.
 
     Raises:
         InvalidAction: If the tool call's id is empty, too long or not printable.
@@ -49,7 +57,7 @@ def caller_of(headers: Mapping[str, str]) -> Caller:
     if call and not (0 < len(call.value) <= LONGEST_ID and call.value.isprintable()):
         raise InvalidAction(f"A tool call id has 1 to {LONGEST_ID} printable characters.")
     chat = caller_headers.value(headers, caller_headers.CHAT)
-    return Caller(call.value if call else "", chat)
+    return Caller(call.value if call else "", chat, tool)
 
 
 def instance_of(headers: Mapping[str, str]) -> str:

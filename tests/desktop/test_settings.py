@@ -130,3 +130,11 @@ def test_ids_of_users_have_a_base() -> None:
     for wrong in ("0", "-1", "1000", "many", "4000000000"):
         with pytest.raises(SystemExit):
             parse(["--uid-base", wrong])
+
+
+def test_dialects_are_off_until_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse([]).speak == ()
+    assert parse(["--speak", "cua, osworld:lan,cua"]).speak == ("cua", "osworld:lan")
+    with pytest.raises(SystemExit):
+        parse(["--speak", "telnet"])
+    assert "there are cua, osworld, osworld:lan, cdp" in capsys.readouterr().err

@@ -34,6 +34,8 @@ from .policy import (
     RequestFacts,
     bearer_of,
     cookie_of,
+    dialect_of,
+    dialect_token,
     is_open,
     largest_body,
 )
@@ -111,6 +113,9 @@ class AuthMiddleware:
             return
         state = scope.setdefault("state", {})
         state["principal"] = facts.principal
+        if dialect_of(facts.path):
+            # What the routes call in turn takes a bearer token only.
+            _set_bearer(scope, headers)
         state["reads_conversation"] = self._policy.permits_conversation(facts)
         # ``speaks_for`` is empty without the header; a header of the caller is kept.
         if facts.principal is not None and not facts.speaks_for:
@@ -154,6 +159,12 @@ class AuthMiddleware:
     def _principal(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
         # An explicit credential precedes the cookie, which a browser adds unasked: a wrong token
         # must not fall back to the rights of the session.
+        if dialect_of(scope["path"]):
+            token = _dialect_token(headers)
+            # Neither a cookie, which a page could use, nor a ticket, which opens the live view.
+            return (
+                ("none", None) if token is None else ("bearer", self._credentials.by_token(token))
+            )
         token = bearer_of(headers.get("authorization"))
         if token is not None:
             return "bearer", self._credentials.by_token(token)
@@ -212,6 +223,17 @@ def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:
     if chats:
         named = (caller_headers.OWN_CHAT.encode(), chats[0].encode())
         scope["headers"] = [*scope["headers"], named]
+
+
+def _dialect_token(headers: Headers) -> str | None:
+    return dialect_token(headers.get("authorization"), headers.get("x-api-key"))
+
+
+def _set_bearer(scope: Scope, headers: Headers) -> None:
+    """Replace the credential of a dialect's client by the same token as a bearer token."""
+    others = [pair for pair in scope["headers"] if pair[0] not in (b"authorization", b"x-api-key")]
+    token = _dialect_token(headers) or ""
+    scope["headers"] = [*others, (b"authorization", f"Bearer {token}".encode())]
 
 
 def _wants_page(facts: RequestFacts, headers: Headers) -> bool:

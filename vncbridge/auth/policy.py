@@ -4,8 +4,11 @@ Rules: RFC 6454 (origins), RFC 9110 section 7.4 (a request for another host: 421
 standard's ``Sec-Fetch-Site``.
 """
 
+import base64
+import binascii
 import hashlib
 import ipaddress
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
@@ -22,6 +25,10 @@ LARGEST_UPLOAD = 1024 * 1024 * 1024
 LARGEST_LOGIN = 4 * 1024
 """Bytes; a code or a token is short, and nobody has to sign in to send this body."""
 LOGIN = "/api/v0/login"
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
+FORM_DIALECTS = ("osworld",)
+"""Dialects whose clients send forms."""
+_DIALECT = re.compile(r"/api/v0/desktop(?:s/[^/]+/desktop)?/as/(\w+)(?:/.*)?", re.DOTALL)
 
 
 Proof = Literal["bearer", "cookie", "ticket", "none"]
@@ -103,6 +110,9 @@ class AccessPolicy:
             if facts.method not in SAFE_METHODS and facts.origin is not None:
                 return self._origin_refusal(facts) or _body_refusal(facts)
             return _body_refusal(facts)
+        # Clients of dialects are no pages: a browser that sends an Origin is used by one.
+        if dialect_of(facts.path) and facts.origin is not None:
+            return Denial(403, "Foreign origin.", "pages may not call a dialect")
         if facts.principal is None:
             return _credential_refusal(facts)
         return (
@@ -163,12 +173,23 @@ def _body_refusal(facts: RequestFacts) -> Denial | None:
     # request with a token may omit the type.
     if facts.content_type is None and facts.credential == "bearer":
         return None
-    media_type = (facts.content_type or "").partition(";")[0].strip().lower()
-    if media_type in BODY_TYPES:
+    media_type = _media_type(facts.content_type)
+    forms = FORM_TYPES if dialect_of(facts.path) in FORM_DIALECTS else ()
+    if media_type in (*BODY_TYPES, *forms):
         return None
     return Denial(
         415, "Unsupported content type.", f"send {' or '.join(BODY_TYPES)}, not {media_type!r}"
     )
+
+
+def _media_type(content_type: str | None) -> str:
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def dialect_of(path: str) -> str:
+    """Return the dialect that a path belongs to; empty if it belongs to none."""
+    found = _DIALECT.fullmatch(path)
+    return found[1] if found else ""
 
 
 def is_open(path: str) -> bool:
@@ -201,8 +222,9 @@ def largest_body(content_type: str | None, path: str = "") -> int:
     """Return the limit of a body of that type, in bytes."""
     if path == LOGIN:
         return LARGEST_LOGIN
-    media_type = (content_type or "").partition(";")[0].strip().lower()
-    return LARGEST_UPLOAD if media_type == "application/octet-stream" else LARGEST_JSON
+    media_type = _media_type(content_type)
+    large = media_type == "application/octet-stream" or media_type in FORM_TYPES
+    return LARGEST_UPLOAD if large else LARGEST_JSON
 
 
 def digest(secret: str) -> str:
@@ -215,6 +237,22 @@ def bearer_of(authorization: str | None) -> str | None:
     """Return the token of an ``Authorization`` header, RFC 6750 section 2.1."""
     scheme, _, token = (authorization or "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def dialect_token(authorization: str | None, api_key: str | None) -> str | None:
+    """Return the token of a dialect's client: bearer, password of HTTP Basic, or ``X-API-Key``.
+
+    HTTP Basic (RFC 7617) is what programs send that take ``NAME:TOKEN@HOST`` or ``~/.netrc``.
+    """
+    scheme, _, value = (authorization or "").partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            pair = base64.b64decode(value.strip(), validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            pair = ""
+        # A wrong credential, not a missing one: it is refused after a delay.
+        return pair.partition(":")[2]
+    return bearer_of(authorization) or api_key
 
 
 def cookie_of(header: str | None, name: str) -> str | None:

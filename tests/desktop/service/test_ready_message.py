@@ -35,3 +35,8 @@ def test_the_egress_and_missing_protections_are_reported() -> None:
     message = json.loads(replace(READY, warnings=missing, egress=egress).line())
     assert message["missing_protections"] == list(missing)
     assert message["egress"] == egress
+
+
+def test_the_dialects_that_are_on_are_reported() -> None:
+    assert "speak" not in json.loads(READY.line())
+    assert json.loads(replace(READY, speak=("cua",)).line())["speak"] == ["cua"]

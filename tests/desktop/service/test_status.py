@@ -48,6 +48,7 @@ ACTIVITY = {
     "version": "1.0",
     "egress": {"mode": "open"},
     "disk": {"low": False},
+    "speak": [],
 }
 
 

@@ -39,6 +39,10 @@ def application(credentials: Credentials) -> FastAPI:
     async def raw(request: Request) -> dict[str, int]:
         return {"length": len(await request.body())}
 
+    @app.get("/api/v0/desktop/as/cua/status")
+    async def dialect(request: Request) -> dict[str, str | None]:
+        return {name: request.headers.get(name) for name in ("authorization", "x-api-key")}
+
     @app.get("/api/v0/teapot")
     async def teapot() -> None:
         raise HTTPException(418, {"message": "I am a teapot.", "detail": "short and stout"})
@@ -216,3 +220,36 @@ def test_a_body_without_a_credential_must_not_stay_silent() -> None:
         assert (b"connection", b"close") in cast(list[tuple[bytes, bytes]], sent[0]["headers"])
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [BEARER, {"X-API-Key": TOKEN}, {"Authorization": "Basic dTpkaF90ZXN0"}],
+    ids=["bearer", "api key", "basic"],
+)
+def test_a_route_of_a_dialect_sees_a_bearer_token(headers: dict[str, str]) -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        answer = await client.get("/api/v0/desktop/as/cua/status", headers=headers)
+        assert answer.json() == {"authorization": f"Bearer {TOKEN}", "x-api-key": None}
+
+    against_service(scenario)
+
+
+def test_the_credentials_of_dialects_count_nowhere_else() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        answer = await client.get("/api/v0/teapot", headers={"X-API-Key": TOKEN})
+        assert answer.status_code == 401
+        basic = {"Authorization": "Basic dTpkaF90ZXN0"}
+        assert (await client.get("/api/v0/teapot", headers=basic)).status_code == 401
+
+    against_service(scenario)
+
+
+def test_a_cookie_does_not_count_for_a_dialect() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        code = {"code": credentials.new_code()}
+        assert (await client.post("/api/v0/login", json=code)).status_code == 200
+        assert (await client.get("/page")).status_code == 200
+        assert (await client.get("/api/v0/desktop/as/cua/status")).status_code == 401
+
+    against_service(scenario)

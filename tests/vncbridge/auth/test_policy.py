@@ -1,3 +1,4 @@
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,8 @@ from deskhand.vncbridge.auth.policy import (
     RequestFacts,
     bearer_of,
     cookie_of,
+    dialect_of,
+    dialect_token,
     digest,
     host_allowed,
     largest_body,
@@ -231,3 +234,64 @@ def test_a_desktop_service_knows_which_desktop_it_is() -> None:
     mine = replace(READ, principal=Principal("x", ("desktop:me:view",)))
     other = replace(READ, principal=Principal("x", ("desktop:you:view",)))
     assert (status(mine, gate), status(other, gate)) == (None, 403)
+
+
+AS_OSWORLD = "/api/v0/desktop/as/osworld/file"
+AS_CUA = "/api/v0/desktops/d1/desktop/as/cua/cmd"
+
+
+@pytest.mark.parametrize(
+    ("path", "dialect"),
+    [
+        (AS_OSWORLD, "osworld"),
+        (AS_CUA, "cua"),
+        ("/api/v0/desktop/as/cdp", "cdp"),
+        ("/api/v0/desktop/action", ""),
+        ("/api/v0/chats/as/cua/cmd", ""),
+        ("/api/v0/desktop/as/", ""),
+    ],
+)
+def test_a_path_names_its_dialect(path: str, dialect: str) -> None:
+    assert dialect_of(path) == dialect
+
+
+def test_pages_may_not_call_a_dialect_not_even_our_own() -> None:
+    own = replace(WRITE, path=AS_CUA, origin="http://127.0.0.1:7777")
+    assert status(own) == 403
+    assert status(replace(own, origin=None)) is None
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]
+)
+def test_forms_are_accepted_where_a_dialect_has_them(kind: str) -> None:
+    form = replace(WRITE, content_type=kind)
+    assert status(replace(form, path=AS_OSWORLD)) is None
+    assert status(replace(form, path=AS_CUA)) == 415
+    assert status(form) == 415
+    assert largest_body(kind, AS_OSWORLD) == LARGEST_UPLOAD
+
+
+def basic(pair: bytes) -> str:
+    return "Basic " + b64encode(pair).decode()
+
+
+@pytest.mark.parametrize(
+    ("authorization", "api_key", "token"),
+    [
+        ("Bearer dh_1", None, "dh_1"),
+        ("Bearer dh_1", "dh_2", "dh_1"),
+        (None, "dh_2", "dh_2"),
+        (basic(b"user:dh_3"), None, "dh_3"),
+        (basic(b":dh:3"), "dh_2", "dh:3"),
+        (basic(b"user"), "dh_2", ""),
+        ("Basic ???", None, ""),
+        (basic(b"\xff:x"), None, ""),
+        ("Digest x", None, None),
+        (None, None, None),
+    ],
+)
+def test_a_client_of_a_dialect_shows_its_token_in_three_ways(
+    authorization: str | None, api_key: str | None, token: str | None
+) -> None:
+    assert dialect_token(authorization, api_key) == token
