@@ -94,7 +94,7 @@ class FocusTracker:
         self._role_queries: dict[int, Address] = {}
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="fields", daemon=True)
-        self._wake_read, self._wake_write = -1, -1
+        self._wake = -1
         self._connected, self._waiting, self._closing = False, False, False
 
     def __enter__(self) -> Self:
@@ -111,24 +111,23 @@ class FocusTracker:
 
     def open(self) -> None:
         """Start the thread."""
-        self._wake_read, self._wake_write = os.pipe()
+        self._wake = os.eventfd(0)
         self._thread.start()
 
     def close(self) -> None:
         """End the thread; twice is fine."""
-        if self._wake_write < 0:
+        if self._wake < 0:
             return
         self._closing = True
-        os.write(self._wake_write, b"!")
+        os.eventfd_write(self._wake, 1)
         self._thread.join()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-        self._wake_read, self._wake_write = -1, -1
+        os.close(self._wake)
+        self._wake = -1
 
     def connected(self) -> bool:
         """Return True while connected; after a loss of the bus, start another attempt."""
-        if self._waiting and self._wake_write >= 0:
-            os.write(self._wake_write, b"!")
+        if self._waiting and self._wake >= 0:
+            os.eventfd_write(self._wake, 1)
         return self._connected
 
     def password_since(self, at: float) -> bool:
@@ -236,8 +235,8 @@ class FocusTracker:
                 self._changed.notify_all()
             if not self._closing:
                 self._waiting = True
-                select.select([self._wake_read], [], [])
-                os.read(self._wake_read, 64)
+                select.select([self._wake], [], [])
+                os.eventfd_read(self._wake)
                 self._waiting = False
 
     def _listen(self) -> None:
@@ -274,8 +273,8 @@ class FocusTracker:
                         yield message
             # Messages that jeepney has buffered do not make the socket readable, hence the loop
             # above first.
-            if self._wake_read in select.select([bus.sock, self._wake_read], [], [])[0]:
-                os.read(self._wake_read, 64)
+            if self._wake in select.select([bus.sock, self._wake], [], [])[0]:
+                os.eventfd_read(self._wake)
 
     def _handle(self, bus: DBusConnection, message: Message) -> None:
         fields, body = message.header.fields, message.body

@@ -83,7 +83,7 @@ class Framebuffer:
         self._cursor: Pointer | None = None
         self._connection: Any = None
         self._grabber: Grabber | None = None
-        self._wake_read, self._wake_write = -1, -1
+        self._wake = -1
 
     def __enter__(self) -> Self:
         self.open()
@@ -119,9 +119,7 @@ class Framebuffer:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
-        os.set_blocking(self._wake_write, False)
+        self._wake = os.eventfd(0)
         try:
             with self._requests():
                 self._prepare()
@@ -136,7 +134,7 @@ class Framebuffer:
             if self._connection is None or self._closing:
                 return
             self._closing = True
-            self._wake()
+            os.eventfd_write(self._wake, 1)
         if self._thread.ident is not None:
             self._thread.join()
         with self._lock:
@@ -144,8 +142,7 @@ class Framebuffer:
             self._connection.disconnect()
             if self._grabber is not None:
                 self._grabber.close()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+            os.close(self._wake)
 
     def frame(self) -> Frame:
         """Return the newest pixels; capture only the rows with damage.
@@ -189,7 +186,7 @@ class Framebuffer:
                 self.frame, self.pointer, whole(self._size), self._forget_frame_subscription
             )
             self._frame_subscriptions.add(subscription)
-            self._wake()
+            os.eventfd_write(self._wake, 1)
             return subscription
 
     def check_pointer_soon(self) -> None:
@@ -197,7 +194,7 @@ class Framebuffer:
         if self._frame_subscriptions:
             with self._lock:
                 self._pointer_check_due = True
-                self._wake()
+                os.eventfd_write(self._wake, 1)
 
     def _prepare(self) -> None:
         screen = screen_of(self._connection)
@@ -238,7 +235,7 @@ class Framebuffer:
             if self._notified and threading.current_thread() is not self._thread:
                 # Reading the reply also read the event from the socket into xcffib's queue, so
                 # the thread's `select` does not see it.
-                self._wake()
+                os.eventfd_write(self._wake, 1)
 
     def _lose(self) -> None:
         self._gone = True
@@ -246,11 +243,6 @@ class Framebuffer:
             listener.lose()
         for subscription in tuple(self._frame_subscriptions):
             subscription.painted()
-
-    def _wake(self) -> None:
-        # A full pipe already wakes the thread.
-        with suppress(BlockingIOError):
-            os.write(self._wake_write, b"!")
 
     def _ask_for_damage(self) -> None:
         for name in (b"DAMAGE", b"XFIXES"):
@@ -344,7 +336,7 @@ class Framebuffer:
                 resting = now > self._pointer_moved + _POINTER_RESTS_AFTER
                 pause = _POINTER_REST_SECONDS if resting else _POINTER_SECONDS
                 waits = [polled + pause - now] if self._frame_subscriptions else []
-                sources = [self._wake_read]
+                sources = [self._wake]
                 if now < calm_until:
                     # Events wait in the socket, which is not watched, until the pause ends.
                     waits.append(calm_until - now)
@@ -353,8 +345,8 @@ class Framebuffer:
                 else:
                     waits.append(0.0)
                 timeout = max(0.0, min(waits)) if waits else None
-                if self._wake_read in select.select(sources, [], [], timeout)[0]:
-                    os.read(self._wake_read, 4096)
+                if self._wake in select.select(sources, [], [], timeout)[0]:
+                    os.eventfd_read(self._wake)
                 if self._closing:
                     return
                 with self._requests():

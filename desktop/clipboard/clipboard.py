@@ -68,7 +68,7 @@ class X11Clipboard:
         self._ended = True
         self._connection: Any = None
         self._reading: Any = None
-        self._wake_read, self._wake_write = -1, -1
+        self._wake = -1
         self._saved: Content | None = None
         self._due: float | None = None
         self._adopted: tuple[Content | None, float] = (None, 0.0)
@@ -105,20 +105,19 @@ class X11Clipboard:
         except (DisplayGone, *LOST) as error:
             self._disconnect()
             raise DisplayGone(self._display, "connection lost") from error
-        self._wake_read, self._wake_write = os.pipe()
+        self._wake = os.eventfd(0)
         self._ended = False
         self._thread.start()
 
     def close(self) -> None:
         """Give up ownership of the selection and disconnect; twice is fine."""
-        if self._wake_write < 0:
+        if self._wake < 0:
             return
         self._send(None)
         self._thread.join()
         self._disconnect()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-        self._wake_read, self._wake_write = -1, -1
+        os.close(self._wake)
+        self._wake = -1
 
     def get(self, kinds: tuple[Kind, ...] = ("text/plain", "image/png")) -> Content | None:
         """Return the content in the first of these types that is offered; None if none is.
@@ -230,7 +229,7 @@ class X11Clipboard:
         with self._lock:
             if not self._ended:
                 self._tasks.put(task)
-                os.write(self._wake_write, b"!")
+                os.eventfd_write(self._wake, 1)
             elif task is not None:
                 task.result.cancel()
 
@@ -274,7 +273,7 @@ class X11Clipboard:
             with suppress(ClipboardFailed):
                 self._restore_when_due()
             return True
-        sources = [self._connection.get_file_descriptor(), self._wake_read]
-        if self._wake_read in select.select(sources, [], [], left)[0]:
-            os.read(self._wake_read, 4096)
+        sources = [self._connection.get_file_descriptor(), self._wake]
+        if self._wake in select.select(sources, [], [], left)[0]:
+            os.eventfd_read(self._wake)
         return True

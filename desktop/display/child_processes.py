@@ -139,7 +139,7 @@ class ChildProcessSpawner:
         self._requests: queue.SimpleQueue[tuple[ChildCommand, Future[ChildProcess]] | None] = (
             queue.SimpleQueue()
         )
-        self._wake_read, self._wake_write = -1, -1
+        self._wake = -1
         self._thread = threading.Thread(target=self._run, name="spawn", daemon=True)
         self._closed = False
 
@@ -164,8 +164,7 @@ class ChildProcessSpawner:
         find_program("setpriv")
         if self._limits.processes is not None:
             find_program("prlimit")
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
+        self._wake = os.eventfd(0)
         self._thread.start()
 
     def pids(self) -> frozenset[int]:
@@ -184,7 +183,7 @@ class ChildProcessSpawner:
             return self._start(command)
         future: Future[ChildProcess] = Future()
         self._requests.put((command, future))
-        os.write(self._wake_write, b"!")
+        os.eventfd_write(self._wake, 1)
         return future.result()
 
     def end_marked(self, marker: str, grace: float = 1.0) -> None:
@@ -197,7 +196,7 @@ class ChildProcessSpawner:
 
     def close(self, grace: float = 2.0) -> None:
         """End all running children, in reverse order of their start, and the thread."""
-        if self._closed or self._wake_write < 0:
+        if self._closed or self._wake < 0:
             return
         self._closed = True
         deadline = time.monotonic() + grace
@@ -208,15 +207,14 @@ class ChildProcessSpawner:
         for child in children:
             child.stop(max(0.0, deadline - time.monotonic()))
         self._requests.put(None)
-        os.write(self._wake_write, b"!")
+        os.eventfd_write(self._wake, 1)
         self._thread.join()
-        os.close(self._wake_write)
-        os.close(self._wake_read)
+        os.close(self._wake)
 
     def _run(self) -> None:
         with selectors.DefaultSelector() as selector:
             self._selector = selector
-            selector.register(self._wake_read, selectors.EVENT_READ)
+            selector.register(self._wake, selectors.EVENT_READ)
             serving = True
             # The thread outlives its children: its end would raise their parent-death signal, and
             # nothing else reaps them.
@@ -225,7 +223,7 @@ class ChildProcessSpawner:
                     if key.data is not None:
                         self._reap(key.data)
                         continue
-                    os.read(self._wake_read, 4096)
+                    os.eventfd_read(self._wake)
                     serving = self._serve()
                     if not serving:
                         self._kill_rest()

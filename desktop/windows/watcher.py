@@ -35,7 +35,7 @@ class WindowWatch:
         self._known: dict[int, ClientWindow] = {}
         self._active = 0
         self._connection: Any = None
-        self._wake_read, self._wake_write = -1, -1
+        self._wake = -1
 
     def __enter__(self) -> Self:
         self.open()
@@ -56,31 +56,29 @@ class WindowWatch:
             DisplayGone: If there is no such display.
         """
         self._connection = connect(self._display, self._xauthority)
-        self._wake_read, self._wake_write = os.pipe()
+        self._wake = os.eventfd(0)
         self._manager = WindowManager(self._connection)
         try:
             self._manager.listen(self._manager.root, xcffib.xproto.EventMask.PropertyChange)
             self._update()
         except LOST as error:
             self._connection.disconnect()
-            os.close(self._wake_read)
-            os.close(self._wake_write)
+            os.close(self._wake)
             raise DisplayGone(self._display, "connection lost") from error
         self._thread.start()
 
     def close(self) -> None:
         """End the thread and disconnect; twice is fine."""
-        if self._wake_write < 0:
+        if self._wake < 0:
             return
-        os.write(self._wake_write, b"!")
+        os.eventfd_write(self._wake, 1)
         self._thread.join()
         self._connection.disconnect()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-        self._wake_read, self._wake_write = -1, -1
+        os.close(self._wake)
+        self._wake = -1
 
     def _run(self) -> None:
-        sources = [self._connection.get_file_descriptor(), self._wake_read]
+        sources = [self._connection.get_file_descriptor(), self._wake]
         # A lost display ends the thread silently, as its owner notices the loss itself.
         with suppress(*LOST, xcffib.XcffibException):
             while True:
@@ -91,7 +89,7 @@ class WindowWatch:
                     changed = True
                 if changed:
                     self._update()
-                elif self._wake_read in select.select(sources, [], [])[0]:
+                elif self._wake in select.select(sources, [], [])[0]:
                     return
 
     def _update(self) -> None:
