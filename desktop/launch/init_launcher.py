@@ -53,7 +53,7 @@ class InitLauncher:
         try:
             return self._start(program, descriptors)
         except _Killed:
-            # It was killed before the change of directory, and has executed nothing.
+            # The program was killed before the change of directory, and has executed nothing.
             return self._start(program, descriptors)
 
     def _start(self, program: Program, descriptors: Sequence[int]) -> "InitProgram":

@@ -34,7 +34,7 @@ class Prepared:
 
 @dataclass(frozen=True)
 class Enforcement:
-    """How the limits of a desktop are enforced."""
+    """Answer of the keeper about the limits of a desktop."""
 
     refused: str
     """Why no control group does it; empty if one does."""

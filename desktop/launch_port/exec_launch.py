@@ -24,7 +24,7 @@ PASSED_ON = (
 
 @dataclass(frozen=True)
 class LaunchConfiguration:
-    """What all desktops of a control plane have in common."""
+    """Settings that all desktops of a control plane have in common."""
 
     root: str
     """Folder of the desktops' directories."""

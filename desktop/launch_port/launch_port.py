@@ -8,7 +8,7 @@ from deskhand.desktop.network.egress import Egress
 
 @dataclass(frozen=True)
 class LaunchSpec:
-    """What a desktop is started with; all else is configured where it is started."""
+    """Settings of one desktop; all others are configured where it is started."""
 
     desktop_id: str
     egress: Egress

@@ -1,4 +1,4 @@
-"""What a desktop may reach over the network: the value, its parsing, and its narrowing.
+"""Egress of a desktop, which is the part of the network that it may reach: parsing, narrowing.
 
 Modes, from the widest to the narrowest: *open* (the host's network as it is), *internet* (no
 address of the host, its networks or private ranges), *list* (names of a list, over a proxy) and
@@ -46,7 +46,7 @@ class Grant:
 
 @dataclass(frozen=True)
 class Egress:
-    """What one desktop may reach."""
+    """The part of the network that one desktop may reach."""
 
     mode: Mode = "open"
     allow: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ SPECIAL = tuple(
         *("224.0.0.0/4", "240.0.0.0/4"),
     )
 )
-"""Ranges of RFC 6890 that belong to a host, to its neighbours or to nobody."""
+"""Ranges of RFC 6890 that belong to a host, to its neighbours or to no one."""
 
 _TRIE_NODE = re.compile(r"\|-- (\S+)")
 

@@ -110,7 +110,7 @@ def own_mounts() -> None:
 
 
 def show(text: str, target: Path) -> None:
-    """Show a text, which nobody but root can change, in the place of a file that exists."""
+    """Show a text, which only root can change, in the place of a file that exists."""
     with tempfile.NamedTemporaryFile("w") as source:
         source.write(text)
         source.flush()

@@ -55,7 +55,7 @@ def bypassed(grants: Iterable[Grant]) -> tuple[str, ...]:
 
 
 def refused_host(line: str) -> str | None:
-    """Return the host that a line of the proxy's log says it refused, or None."""
+    """Return the host that was refused, from a line of the proxy's log; None for other lines."""
     found = _REFUSAL.search(line)
     return found["host"] if found else None
 

@@ -7,7 +7,7 @@ nobody, writes ``1`` to ``NOTICE_FD`` when it accepts connections, and ends when
 """
 
 import ctypes
-import encodings.idna  # noqa: F401 - the first host name needs it, when nobody can read it
+import encodings.idna  # noqa: F401 - the first host name needs it, and the user nobody may not read it
 import os
 import socket
 import sys

@@ -135,7 +135,7 @@ def _belongs(pid: str, family: Family) -> bool:
         # an entry begins.
         environ = b"\0" + _environ(pid)
     except (OSError, IndexError):
-        # It has ended, or belongs to another user.
+        # The process has ended, or belongs to another user.
         return False
     return any(b"\0" + marker in environ for marker in family.markers)
 
@@ -151,7 +151,7 @@ def _environ(pid: str) -> bytes:
         if found:
             return found
         if not _is_in_exec(pid):
-            # It may have got its environment since it was read.
+            # The process may have got its environment since it was read.
             break
         time.sleep(EXEC_PAUSE)
     return path.read_bytes()

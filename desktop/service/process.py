@@ -80,7 +80,7 @@ def _serve_separated(
     with ExitStack() as stack:
         egress, helpers = egress_of(settings), HelperForks()
         if egress.mode == "open":
-            # It loads its modules while this process waits and loads its own.
+            # The helper loads its modules while this process waits and loads its own.
             stack.enter_context(helpers)
         prepared = launch.prepared()
         bound, address = stack.enter_context(listening(parse_address(settings.listen)))

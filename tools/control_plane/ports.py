@@ -65,7 +65,7 @@ class DesktopView(Protocol):
 
     @property
     def egress(self) -> Json | None:
-        """What it may reach over the network."""
+        """The part of the network that it may reach."""
 
 
 class Service(Protocol):

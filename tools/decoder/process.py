@@ -193,7 +193,7 @@ class _Process:
             passed = [*descriptors, folder] if folder >= 0 else descriptors
             socket.send_fds(spare.channel, [request_bytes(request)], passed)
         except OSError:
-            # It has ended, or the kernel refuses to show it the folder.
+            # The worker has ended, or the kernel refuses to show it the folder.
             return None
         finally:
             if folder >= 0:

@@ -14,5 +14,5 @@ if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[3])
     server = importlib.import_module("deskhand.tools.launcher.server")
     server.serve(int(sys.argv[1]), sys.argv[2])
-    # There is nothing left to release that the interpreter's finalization would.
+    # The interpreter's finalization would release nothing that is left.
     os._exit(0)

@@ -27,7 +27,7 @@ Answer = tuple[dict[str, Any], int | None]
 
 @dataclass(frozen=True)
 class LauncherConfiguration:
-    """What a control plane gives to its launcher when it starts it."""
+    """Settings of a launcher, which its control plane passes when it starts it."""
 
     owner: str
     """The data directory of the control plane."""

@@ -1,4 +1,4 @@
-"""What a dead desktop left in its folder.
+"""Recordings that a dead desktop left in its folder.
 
 The folder belongs to the desktop's user, whose processes may outlive the desktop. So each file is
 opened relative to the descriptor of its directory, links are refused, and so are files with a

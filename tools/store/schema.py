@@ -48,7 +48,7 @@ class ChatRow(Base):
     """Id of the credential that created the chat or its root; ``owner`` for the service's own."""
     budget: Mapped[Json] = mapped_column(default=dict)
     egress: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    """What its own desktop may reach; null for what the control plane's settings say."""
+    """Egress of its own desktop; null for that of the control plane's settings."""
     without_execute: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True for a chat that has no tools to run programs."""
     turn: Mapped[int] = mapped_column(default=0)

@@ -18,7 +18,7 @@ from .execution import Execution
 from .programs import fork, namespaces_of
 
 ENDED = b"0"
-"""What the notice of a program gets at each of its ends."""
+"""Character that the notice of a program gets at each of its ends."""
 
 FIRST_DELAY = 0.05
 LONGEST_DELAY = 5.0

@@ -92,7 +92,7 @@ class Programs:
         try:
             spare.channel.send(request, descriptors)
         except ChannelClosed:
-            # It was killed while it waited, for example when memory was short.
+            # The process was killed while it waited, for example when memory was short.
             spare.channel.close()
             spare = self._forked()
             spare.channel.send(request, descriptors)
@@ -148,7 +148,7 @@ class Programs:
             try:
                 os.killpg(started.pid, int(request["number"]))
             except ProcessLookupError:
-                # It has not called setsid(2) yet.
+                # The process has not called setsid(2) yet.
                 os.kill(started.pid, int(request["number"]))
 
     def ending(self, pid: int) -> None:

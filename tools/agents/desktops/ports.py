@@ -139,7 +139,7 @@ class ChatSettings:
     closing_seconds: float = 3.0
     """The same limit when the whole program ends; the service manager must not lose patience."""
     egress: EgressPolicy = field(default_factory=EgressPolicy)
-    """What desktops may reach over the network."""
+    """The part of the network that desktops may reach."""
 
     def live_url(self, desktop_id: str | None) -> str | None:
         """Return the address at which a person can watch a desktop."""

@@ -22,7 +22,7 @@ WORKDIRS = "work"
 
 @dataclass(frozen=True)
 class DesktopLaunching:
-    """What the control plane starts desktops with."""
+    """The launcher of a control plane, and the settings of its desktops."""
 
     client: LauncherClient
     root: Path
