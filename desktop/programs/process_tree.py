@@ -62,7 +62,7 @@ def end(family: Family, grace: float, clock: Callable[[], float]) -> bool:
         deadline = clock() + timeout
         # Repeated, because a member may have forked after the list was read.
         while send(family, number):
-            if not _wait_gone(family, deadline, clock):
+            if not wait_gone(family, deadline, clock):
                 break
         else:
             return True
@@ -75,12 +75,8 @@ def alive(family: Family) -> bool:
         return bool(_members(family, files))
 
 
-def wait_gone(family: Family, timeout: float, clock: Callable[[], float]) -> bool:
-    """Wait until no member is left; return False after ``timeout`` seconds. Blocking."""
-    return _wait_gone(family, clock() + timeout, clock)
-
-
-def _wait_gone(family: Family, deadline: float, clock: Callable[[], float]) -> bool:
+def wait_gone(family: Family, deadline: float, clock: Callable[[], float]) -> bool:
+    """Wait until no member is left; return False if one lives at ``deadline``. Blocking."""
     while True:
         with ExitStack() as files:
             members = _members(family, files)

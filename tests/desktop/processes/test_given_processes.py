@@ -135,7 +135,7 @@ class Scene:
 
     def gone(self) -> bool:
         family = groups.Family(markers=(self.mark.encode(),))
-        return groups.wait_gone(family, LIMIT, time.monotonic)
+        return groups.wait_gone(family, time.monotonic() + LIMIT, time.monotonic)
 
     def clear(self) -> None:
         groups.end(groups.Family(markers=(self.mark.encode(),)), 0.0, time.monotonic)

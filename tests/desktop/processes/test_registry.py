@@ -148,7 +148,8 @@ def test_a_kill_reaches_what_left_the_group(tmp_path: Path) -> None:
         await wait_for_output(record, "up")
         await registry.signal(record, SignalRequest("kill"))
         await record.process.wait_exit()
-        assert await asyncio.to_thread(groups.wait_gone, family(mark), LIMIT, time.monotonic)
+        deadline = time.monotonic() + LIMIT
+        assert await asyncio.to_thread(groups.wait_gone, family(mark), deadline, time.monotonic)
         with pytest.raises(NotRunning):
             await registry.signal(record, SignalRequest("kill"))
 
