@@ -256,6 +256,36 @@ def test_a_spy_that_is_started_by_the_persons_own_terminal_learns_nothing(
     assert [line for line in seen(spies.lines("shell")) if line != "image"] == []
 
 
+DISGUISES = {
+    # In a mount namespace of its own the program has the path of one that goes on.
+    "message bus": (
+        "exec unshare -Urm sh -c 'mount --bind /usr/bin/python3 /usr/bin/dbus-daemon"
+        " && exec setsid -f /usr/bin/dbus-daemon {arguments}'"
+    ),
+    "browser": (
+        "cp /usr/bin/python3 ~/chromium; exec ~/chromium {arguments} --user-data-dir={browser}"
+    ),
+}
+
+
+@pytest.mark.xfail(strict=True, reason="what a process calls itself decides whether it is stopped")
+@pytest.mark.parametrize("name", DISGUISES)
+def test_a_program_in_the_disguise_of_one_that_goes_on_is_stopped(
+    desktop: Service, name: str
+) -> None:
+    spies = Spies(desktop)
+    arguments = f"{spies.program} {spies.file('disguised')} all"
+    command = DISGUISES[name].format(arguments=arguments, browser=spies.home.parent / "browser")
+    desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+    spies.wait_ready("disguised")
+    lengths: list[int] = []
+    person_types(desktop, taken=lambda: lengths.append(len(spies.lines("disguised"))))
+    assert len(spies.lines("disguised")) == lengths[0]
+    give_back(desktop)
+    # The control: it is the stop that kept it from writing.
+    spies.wait_alive("disguised", lengths[0])
+
+
 def test_a_command_during_a_private_session_is_refused(desktop: Service) -> None:
     person_types(desktop, "")
     body = {"command": "true"}

@@ -1,7 +1,8 @@
 """A program that writes down what it sees of the screen and the keyboard.
 
-Usage: python3 spy.py FILE MODE. The system's Python runs it, inside a desktop. It writes a line for
-each picture of the screen ("image"), each key ("key NAME") and, four times a second, "alive".
+Usage: python3 spy.py FILE MODE; further arguments are ignored. The system's Python runs it, inside
+a desktop. It writes a line for each picture of the screen ("image"), each key ("key NAME") and,
+four times a second, "alive".
 """
 
 import ctypes
@@ -193,7 +194,7 @@ class Spy:
 
 
 def main() -> None:
-    file, mode = sys.argv[1:]
+    file, mode = sys.argv[1:3]
     spy = Spy(file)
     if mode == "stolen":
         spy.stolen()
