@@ -52,10 +52,24 @@ class UserProcesses:
                 started=int(fields[_STARTED]),
                 stopped=fields[_STATE] in _STOPPED,
                 asleep=fields[_STATE] in _ASLEEP,
-                program=_program(folder) if own else None,
+                program=self._program(folder) if own else None,
                 arguments=_arguments(folder) if own else (),
             )
         return None
+
+    def _program(self, folder: str) -> str | None:
+        """Return the path of the executable; None for one that is not what its path shows.
+
+        In a mount namespace of its own a process can run another file at that path, and what the
+        users of the processes own they can replace.
+        """
+        try:
+            path = os.readlink(f"{folder}/exe")  # noqa: PTH115 -- of each process
+            shown, running = os.stat(path), os.stat(f"{folder}/exe")  # noqa: PTH116 -- the same
+        except OSError:
+            return None
+        is_own = running.st_uid in self._uids - {_ROOT}
+        return path if os.path.samestat(shown, running) and not is_own else None
 
     def _signal(self, process: ProcessFacts, number: signal.Signals) -> bool:
         try:
@@ -93,13 +107,6 @@ def _stat(pid: int) -> tuple[str, list[bytes]]:
 
 def _real_user(folder: str) -> int:
     return int(_content(f"{folder}/status").partition(b"\nUid:\t")[2].split()[0])
-
-
-def _program(folder: str) -> str | None:
-    try:
-        return os.readlink(f"{folder}/exe")  # noqa: PTH115 -- of each process
-    except OSError:
-        return None
 
 
 def _arguments(folder: str) -> tuple[str, ...]:

@@ -46,7 +46,8 @@ class ProcessFacts(NamedTuple):
     """Start time in clock ticks; together with ``pid`` it identifies the process."""
     stopped: bool = False
     program: str | None = None
-    """Path of the executable; None if it must not be read, as that of a sandboxed process."""
+    """Path of the executable; None if it must not be read, as that of a sandboxed process, or if
+    the path does not identify it, as that of a file of the user's own."""
     arguments: tuple[str, ...] = ()
     asleep: bool = False
     """True in uninterruptible sleep: a signal takes effect before its next instruction."""

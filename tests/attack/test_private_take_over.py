@@ -268,7 +268,6 @@ DISGUISES = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="what a process calls itself decides whether it is stopped")
 @pytest.mark.parametrize("name", DISGUISES)
 def test_a_program_in_the_disguise_of_one_that_goes_on_is_stopped(
     desktop: Service, name: str

@@ -1,6 +1,8 @@
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,39 @@ def test_a_process_is_found_stopped_and_continued(sleeper: subprocess.Popen[byte
     processes.resume(found)
     until(lambda: state(sleeper.pid) == "S", "the continuation")
     assert os.getpid() not in {one.pid for one in processes.table()}
+
+
+def program_of(arguments: Sequence[str], uid: int) -> str | None:
+    """Return the program of a process that prints a line and waits."""
+    with subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, user=uid, cwd="/"
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        found = {one.pid: one for one in UserProcesses([uid]).table()}[process.pid]
+        process.kill()
+        return found.program
+
+
+WAITING = "print('ready', flush=True); input()"
+NOBODY = 65534
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs the capability CAP_SETUID")
+def test_a_program_is_known_by_the_path_of_a_file_that_its_user_cannot_replace() -> None:
+    python = str(Path("/usr/bin/python3").resolve())
+    assert program_of([python, "-c", WAITING], NOBODY) == python
+    with tempfile.TemporaryDirectory(prefix="deskhand-") as folder:
+        Path(folder).chmod(0o711)
+        copy = Path(folder, "chromium")
+        shutil.copy(python, copy)
+        assert program_of([str(copy), "-c", WAITING], NOBODY) == str(copy)
+        os.chown(copy, NOBODY, NOBODY)
+        assert program_of([str(copy), "-c", WAITING], NOBODY) is None
+    mounted = f'mount --bind {python} /usr/bin/env && exec /usr/bin/env -c "$0"'
+    words = ["unshare", "-Urm", "sh", "-c", mounted, WAITING]
+    assert program_of(words, NOBODY) is None
 
 
 def test_a_reused_pid_is_not_signalled(sleeper: subprocess.Popen[bytes]) -> None:
