@@ -16,8 +16,13 @@ HIDDEN = "DESKHAND_HIDDEN"
 TEMPORARY = "/tmp"  # noqa: S108 - a private one is mounted there
 SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the same
 X_SOCKETS = "/tmp/.X11-unix"  # noqa: S108 - compiled into every X client
+X_KEYMAPS = "/var/lib/xkb"
+"""Where an X server that may write there compiles its keymap; else in `/tmp`, under a name that a
+program of the agent can take (Xorg, ``XKM_OUTPUT_DIR``)."""
+KEYMAP_BYTES = 1 << 20
 WORLD_WRITABLE_STICKY = 0o1777
 GROUP_WRITABLE_STICKY = 0o1775
+GROUP_ONLY = 0o770
 ENTER_ONLY = 0o711
 HIDDEN_BYTES = 1 << 20
 """Size of an empty file system: room for the directories on which others are mounted."""
@@ -40,7 +45,7 @@ class DesktopView(NamedTuple):
     temporary_bytes: int = 1 << 30
     """Size of ``/tmp``, and of ``/dev/shm``."""
     x_group: int = 0
-    """Group that may make sockets of X servers; 0 for everyone."""
+    """Group of X servers, which may make their sockets and keymaps; 0 for everyone."""
     files: tuple[tuple[str, str], ...] = ()
     """Files, each with the place where the desktop sees it."""
 
@@ -56,6 +61,8 @@ class Mount(NamedTuple):
     """True to make it read-only at the end."""
     source: str = ""
     """The file to show at the path."""
+    group: int = 0
+    """Group of an empty file system."""
 
 
 def mounts(view: DesktopView) -> tuple[Mount, ...]:
@@ -65,6 +72,9 @@ def mounts(view: DesktopView) -> tuple[Mount, ...]:
         path: Mount("empty", path, WORLD_WRITABLE_STICKY, view.temporary_bytes)
         for path in (TEMPORARY, SHARED_MEMORY)
     }
+    if view.x_group:
+        keymaps = Mount("empty", X_KEYMAPS, GROUP_ONLY, KEYMAP_BYTES, group=view.x_group)
+        places[X_KEYMAPS] = keymaps
     places |= {path: Mount("shown", path) for path in (*view.writable, view.folder) if path != "/"}
     places |= {path: Mount("file", path, sealed=True, source=source) for source, path in view.files}
     ordered = sorted(places.values(), key=lambda one: PurePosixPath(one.path).parts)

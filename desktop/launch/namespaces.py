@@ -141,7 +141,7 @@ def end_with_parent(number: int) -> None:
 
 
 def _mount_empty(one: Mount) -> None:
-    options = f"mode={one.mode:o},size={one.bytes}"
+    options = f"mode={one.mode:o},size={one.bytes},gid={one.group}"
     with suppress(FileNotFoundError):
         _mount("tmpfs", one.path, "tmpfs", MS_NOSUID | MS_NODEV, options)
 

@@ -46,3 +46,9 @@ def test_a_file_is_shown_read_only_at_its_place() -> None:
     found = planned(files=((f"{FOLDER}/run/passwd", "/etc/passwd"),))
     source = f"{FOLDER}/run/passwd"
     assert found["/etc/passwd"] == Mount("file", "/etc/passwd", sealed=True, source=source)
+
+
+def test_keymaps_of_x_servers_have_a_place_for_their_group_alone() -> None:
+    keymaps = planned(x_group=4711)["/var/lib/xkb"]
+    assert keymaps == Mount("empty", "/var/lib/xkb", 0o770, 1 << 20, group=4711)
+    assert "/var/lib/xkb" not in planned()
