@@ -102,7 +102,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
         prog="deskhand desktop", description="Serve one desktop: display, tools, recordings."
     )
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="WHERE", help="HOST:PORT "
-                        "(port 0: any free), unix:PATH or fd:N (default: %(default)s)")  # fmt: skip
+                        "(port 0: any free), unix:PATH, unix: for a socket in its own "
+                        "directory, or fd:N (default: %(default)s)")  # fmt: skip
     parser.add_argument("--token-file", type=Path, help="file with the access token to use")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON line")
     parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")

@@ -16,7 +16,7 @@ from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.claims import USER_LOCKS, claimed
-from deskhand.desktop.isolation.data_dir import open_root
+from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.identity import DesktopIdentity
 from deskhand.desktop.isolation.privileges import become, end_with_parent
 from deskhand.desktop.isolation.protections import (
@@ -40,13 +40,15 @@ from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
-from deskhand.vncbridge.server.server import listening, parse_address
+from deskhand.vncbridge.server.server import Address, listening, parse_address
 
 from .egress_settings import browser_policies, egress_of, show_desktop_policy, with_egress
 from .own_display import DesktopService, preload
 from .parts import ServiceContext, command_environment
 
 NOT_STARTED = 4
+API_SOCKET = "run/service/api.sock"
+"""The service's socket in the directory of a desktop without a control plane."""
 PRIVATE = 0o077
 """File mode creation mask of a desktop with a user of its own."""
 
@@ -83,7 +85,7 @@ def _serve_separated(
             # The helper loads its modules while this process waits and loads its own.
             stack.enter_context(helpers)
         prepared = launch.prepared()
-        bound, address = stack.enter_context(listening(parse_address(settings.listen)))
+        bound, address = stack.enter_context(listening(_address(settings, folder)))
         token = _token(settings.token_file)
         # Before any thread is started, for each would stay in the host's network.
         policies, own_mounts = browser_policies(egress), not prepared.refused
@@ -182,7 +184,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
             stack.callback(kill_user_processes, *account.uids)
         # Before `become`: the socket's directory, a port below 1024 and the token's file may need
         # the rights of the user who starts the service.
-        bound, address = stack.enter_context(listening(parse_address(settings.listen)))
+        bound, address = stack.enter_context(listening(_address(settings, folder)))
         token = _token(settings.token_file)
         network = stack.enter_context(joined(egress_of(settings), account))
         # The desktop's user may be unable to read the checkout, so that after `become` no file of
@@ -220,7 +222,7 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
         network = stack.enter_context(joined(egress_of(settings), account))
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
-        bound, address = stack.enter_context(listening(parse_address(settings.listen)))
+        bound, address = stack.enter_context(listening(_address(settings, folder)))
         token = _token(settings.token_file)
         end_with_parent(parent)
         if display:
@@ -292,6 +294,13 @@ def _installed(name: str) -> bool:
         return False
     locale.setlocale(locale.LC_CTYPE, before)
     return True
+
+
+def _address(settings: DesktopSettings, folder: DesktopDirectory) -> Address:
+    """Return the address to bind; ``unix:`` alone is a socket out of the agent's reach."""
+    if settings.listen == "unix:":
+        return Address(path=folder.path.absolute() / API_SOCKET)
+    return parse_address(settings.listen)
 
 
 def _token(file: Path | None) -> str:

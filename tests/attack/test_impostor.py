@@ -22,9 +22,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the level is 'shared' here"),
 ]
 
-OPEN = pytest.mark.xfail(strict=True, reason="the pid of a dead control plane may be another's")
-OPEN_SOCKET = pytest.mark.xfail(strict=True, reason="a desktop has no socket of its own")
-
 IMPOSTOR = Path(__file__).parents[1] / "data" / "impostor.py"
 
 
@@ -113,7 +110,6 @@ def test_a_fake_service_receives_nothing_of_its_control_plane(tmp_path: Path) ->
         assert impostor.received() == []
 
 
-@OPEN
 def test_a_fake_control_plane_receives_no_token(tmp_path: Path) -> None:
     with plane(tmp_path) as found:
         impostor = found.impostor(f"tcp:{found.port}")
@@ -144,7 +140,6 @@ def pid_of(impostor: Impostor) -> int:
     raise AssertionError("the impostor has ended")
 
 
-@OPEN_SOCKET
 def test_a_desktop_without_a_control_plane_has_its_socket_out_of_reach(tmp_path: Path) -> None:
     with service(tmp_path / "errors.log", "desktop", "--listen", "unix:") as found:
         home = Path(output(found, "echo $HOME"))

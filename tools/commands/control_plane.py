@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.control_plane.settings import Settings
 
 Json = dict[str, Any]
@@ -34,8 +35,18 @@ def _running_plane(settings: Settings) -> Json:
         found: Json = json.loads(file.read_text())
     except (FileNotFoundError, ValueError):
         return {}
-    # After a crash the file is still there, but its process is not.
-    return found if Path(f"/proc/{found['pid']}").exists() else {}
+    return found if _runs(found) else {}
+
+
+def _runs(found: Json) -> bool:
+    """Return whether the process that wrote the file still runs."""
+    # After a crash the file is still there. A program of an agent that gets the pid, and takes the
+    # address, would receive the token.
+    started = start_time(found["pid"])
+    if started is None:
+        return False
+    # A control plane of an earlier version has written the pid only.
+    return "started" not in found or (found["boot"], found["started"]) == (boot_id(), started)
 
 
 def read_token(settings: Settings, environment: Mapping[str, str]) -> str:

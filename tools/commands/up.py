@@ -12,6 +12,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, become_user
@@ -155,7 +156,8 @@ def _bound(settings: Settings, any_port: bool) -> Any:
 def _announced(data_dir: Path, address: Address, token_file: Path | None) -> Any:
     """Publish the address for client commands in a file, while the block runs."""
     file = data_dir / "run" / "plane.json"
-    note = {"url": address.url, "pid": os.getpid()}
+    started = start_time(os.getpid())
+    note = {"url": address.url, "pid": os.getpid(), "boot": boot_id(), "started": started}
     if token_file is not None:
         note["token_file"] = str(token_file.absolute())
     write_private(file, json.dumps(note))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
 from deskhand.tools.control_plane.settings import Settings
 
@@ -28,6 +29,20 @@ def test_the_record_of_an_ended_process_is_ignored(tmp_path: Path, text: str) ->
     assert find_address(found, None, {}) is None
     (tmp_path / "run" / "plane.json").write_text(text)
     assert find_address(found, None, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("boot", "later", "running"), [("", 0, True), ("", 1, False), ("x", 0, False)]
+)
+def test_the_pid_alone_does_not_make_the_record_valid(
+    tmp_path: Path, boot: str, later: int, running: bool
+) -> None:
+    started = start_time(os.getpid())
+    assert started is not None
+    note = {"url": "unix:/a", "pid": os.getpid(), "boot": boot_id() + boot}
+    found = settings(tmp_path)
+    (tmp_path / "run" / "plane.json").write_text(json.dumps({**note, "started": started + later}))
+    assert (find_address(found, None, {}) == "unix:/a") is running
 
 
 def test_the_token_comes_from_the_environment_or_the_data_directory(tmp_path: Path) -> None:
