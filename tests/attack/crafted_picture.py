@@ -1,4 +1,4 @@
-"""A screenshot that fills the memory of the program that decodes it, on its way to a model."""
+"""Screenshots that harm the program that decodes them, on their way to a model."""
 
 import struct
 import time
@@ -32,11 +32,20 @@ def bomb() -> bytes:
     return b"\x89PNG\r\n\x1a\n" + headers + _chunk(b"IDAT", pixels) + _chunk(b"IEND", b"")
 
 
+def endless(profiles: int = 4000) -> bytes:
+    """Return a PNG of 4 MB with colour profiles, each of which takes 2 ms to unpack."""
+    profile = _chunk(b"iCCP", b"p\0\0" + zlib.compress(bytes(1_000_000), 9))
+    head = _chunk(b"IHDR", struct.pack(">IIBBBBB", *SHOWN, 8, 6, 0, 0, 0))
+    row = b"\0" * (1 + 4 * SHOWN[0])
+    pixels = _chunk(b"IDAT", zlib.compress(row * SHOWN[1]))
+    return b"\x89PNG\r\n\x1a\n" + head + profile * profiles + pixels + _chunk(b"IEND", b"")
+
+
 def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
-async def fill_conversation(data: Path) -> None:
+async def fill_conversation(data: Path, picture: bytes) -> None:
     """Store a chat that works: its newest result is the picture."""
     async with await Store.open(data / "deskhand.db") as store:
 
@@ -49,7 +58,7 @@ async def fill_conversation(data: Path) -> None:
 
         await store.write(begin)
         files = StoredFiles(store, FileStore(data / "files"), time.time)
-        image = await ChatPictures(files, CHAT, time.time).save(bomb(), "image/png", *SHOWN)
+        image = await ChatPictures(files, CHAT, time.time).save(picture, "image/png", *SHOWN)
         call = ToolCall(CALL, "screenshot", {}, toolset="computer")
         said = (
             Message("user", (Text("Look at the screen."),)),

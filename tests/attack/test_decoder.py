@@ -3,7 +3,7 @@
 import asyncio
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import av
@@ -16,7 +16,7 @@ from deskhand.tools.store import turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import FileFacts
-from tests.attack.crafted_picture import CHAT, fill_conversation
+from tests.attack.crafted_picture import CHAT, bomb, endless, fill_conversation
 from tests.system.services import PATIENCE, Json, Service, service, until
 from tests.tools.store.fakes import chat_row
 
@@ -27,6 +27,8 @@ GROWTH = 300_000
 TOUR = "scripted:tour"
 NAMESPACES = ("net", "mnt", "pid", "ipc", "user")
 VIDEOS = ("good", "hangs", "huge")
+SOON = {"DESKHAND_DECODER_SECONDS": "2"}
+"""CPU time after which a worker that hangs is ended."""
 
 
 def encoded(path: Path, width: int, height: int, frames: int) -> None:
@@ -117,7 +119,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     (data / "files").mkdir(parents=True)
     asyncio.run(fill(data, craft(folder)))
     arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", str(data))
-    with service(folder / "errors.log", *arguments) as found:
+    with service(folder / "errors.log", *arguments, environment=SOON) as found:
         yield found
 
 
@@ -169,24 +171,33 @@ def test_a_worker_has_no_rights(plane: Service) -> None:
         assert found["root"] == "['work']"
 
 
-@pytest.mark.slow("a picture fills the memory of a worker")
-def test_a_crafted_screenshot_causes_one_422_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.slow("a picture fills the memory of a worker, or hangs until its limit")
+@pytest.mark.parametrize(
+    ("crafted", "reason"),
+    [
+        (bomb, "it needs too much memory"),
+        (endless, "its decoding took too much time or memory"),
+    ],
+)
+def test_a_crafted_screenshot_causes_one_422_and_nothing_else(
+    tmp_path: Path, crafted: Callable[[], bytes], reason: str
+) -> None:
     data = tmp_path / "data"
     (data / "files").mkdir(parents=True)
     videos = craft(tmp_path)
     asyncio.run(fill(data, videos))
-    asyncio.run(fill_conversation(data))
+    asyncio.run(fill_conversation(data, crafted()))
     arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", str(data), "--model", TOUR)
-    with service(tmp_path / "errors.log", *arguments) as plane:
-        check_screenshot(plane)
+    with service(tmp_path / "errors.log", *arguments, environment=SOON) as plane:
+        check_screenshot(plane, reason)
 
 
-def check_screenshot(plane: Service) -> None:
+def check_screenshot(plane: Service, reason: str) -> None:
     """Check that the chat whose model decodes the crafted screenshot fails, and that alone."""
     # The control plane resumes the chat when it starts.
     refused = until(lambda: plane.get(f"/api/v0/chats/{CHAT}").get("last_error"), "the refusal")
     assert "422" in refused, refused
-    assert "a picture: it needs too much memory" in refused, refused
+    assert f"a picture: {reason}" in refused, refused
     assert memory(plane) < 3 * GROWTH
     assert plane.http.get("/healthz").status_code == 200
     assert picture(plane, "good").status_code == 200

@@ -32,6 +32,9 @@ class BadSetting(Exception):
         return f"{self.source}: {self.reason}"
 
 
+DECODER_SECONDS = 10
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The settings of a control plane."""
@@ -76,6 +79,8 @@ class Settings:
     """User that the control plane of root becomes before it serves; empty: it stays root."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
+    decoder_seconds: int = DECODER_SECONDS
+    """CPU time for decoding a picture, or a clip of a video."""
     supervisor_seconds: int = 15
     """Interval of looking for chats without a task; 0 turns the supervisor off."""
 
@@ -108,6 +113,8 @@ def load(
     weight = values.get("desktop_cpu_weight", 0)
     if weight and weight not in CPU_WEIGHTS:
         raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
+    if values.get("decoder_seconds", DECODER_SECONDS) < 1:
+        raise BadSetting("decoder_seconds", "give 1 or more")
     problem = uid_base_problem(values.get("uid_base", DEFAULT_UID_BASE))
     if problem:
         raise BadSetting("uid_base", problem)

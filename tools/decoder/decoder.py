@@ -53,7 +53,10 @@ class Decoder:
     All methods block, and may be called by several threads.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, cpu_seconds: int = VIDEO.cpu_seconds) -> None:
+        """``cpu_seconds`` is the limit for a picture, and for a clip or a moment of a video."""
+        self._video = replace(VIDEO, cpu_seconds=cpu_seconds)
+        self._picture = replace(PICTURE, cpu_seconds=cpu_seconds)
         self._channel: socket.socket | None = None
         self._process = 0
         self.refusal = ""
@@ -105,7 +108,7 @@ class Decoder:
         videos = list(dict.fromkeys(video for video, _, _ in stretches))
         pieces = [[videos.index(video), begin, end] for video, begin, end in stretches]
         room = sum(video.stat().st_size for video, _, _ in stretches) + SPARE
-        request = DecodeRequest("cut", {"stretches": pieces}, replace(VIDEO, file=room))
+        request = DecodeRequest("cut", {"stretches": pieces}, replace(self._video, file=room))
         with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
             folder = Path(scratch)
             with lent(folder, _worker_uid()):
@@ -117,7 +120,7 @@ class Decoder:
 
     def still(self, video: Path, at: float) -> bytes:
         """Return a small JPEG of a moment; raise the same as :meth:`cut`."""
-        return _checked(self._ask(DecodeRequest("still", {"at": at}, VIDEO), [video])).data
+        return _checked(self._ask(DecodeRequest("still", {"at": at}, self._video), [video])).data
 
     def finish(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
         """Close the open parts of a recording in ``folder``; return its sessions, oldest first.
@@ -155,7 +158,7 @@ class Decoder:
             file.write(data)
             file.flush()
             reply = self._ask(
-                DecodeRequest("pixels", {}, PICTURE), [Path(f"/proc/self/fd/{file.fileno()}")]
+                DecodeRequest("pixels", {}, self._picture), [Path(f"/proc/self/fd/{file.fileno()}")]
             )
         match reply.value:
             case [int(width), int(height)] if len(reply.data) == 3 * width * height > 0:

@@ -122,7 +122,7 @@ async def control_plane(
     closing = asyncio.Event()
     async with AsyncExitStack() as stack:
         # First, while there is only one thread to fork.
-        decoder = stack.enter_context(Decoder())
+        decoder = stack.enter_context(Decoder(settings.decoder_seconds))
         secret_store = SecretStore(data, keys)
         stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await _scripted(data, decoder, stack)
