@@ -8,7 +8,7 @@ import pytest
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.demo.site import Findings, demo_site
-from tests.system.services import PATIENCE, service
+from tests.system.services import PATIENCE, Service
 
 pytestmark = pytest.mark.x11
 
@@ -40,8 +40,8 @@ def test_the_rule_is_the_one_of_the_given_cases() -> None:
                 assert [rule(x, 1280, 1920), rule(y, 720, 1080)] == case["expect"]
 
 
-@pytest.mark.slow("a desktop of its own and forty clicks")
-def test_forty_points_land_on_the_pixels_of_the_rule(tmp_path: Path) -> None:
+@pytest.mark.slow("a browser and forty clicks")
+def test_forty_points_land_on_the_pixels_of_the_rule(desktop: Service) -> None:
     assert len(POINTS) == 40
 
     async def scenario(address: str, token: str) -> list[tuple[int, int]]:
@@ -59,8 +59,7 @@ def test_forty_points_land_on_the_pixels_of_the_rule(tmp_path: Path) -> None:
                 await _until(findings, lambda count=count: len(findings.clicks) >= count)
             return [(click.x, click.y) for click in findings.clicks]
 
-    with service(tmp_path / "errors.log", "desktop") as found:
-        seen = asyncio.run(scenario(found.url, found.token))
+    seen = asyncio.run(scenario(desktop.url, desktop.token))
     assert seen == [(rule(x, 1280, 1920), rule(y, 720, 1080)) for x, y in POINTS]
 
 

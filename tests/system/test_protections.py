@@ -74,10 +74,9 @@ def test_a_desktop_of_a_requested_user_lacks_all(tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root separates desktops")
-def test_a_desktop_of_root_lacks_none(tmp_path: Path) -> None:
-    with service(tmp_path / "x.log", "desktop") as desktop:
-        assert reported(desktop) == {}
-        assert "missing_protections" not in desktop.ready
+def test_a_desktop_of_root_lacks_none(desktop: Service) -> None:
+    assert reported(desktop) == {}
+    assert "missing_protections" not in desktop.ready
 
 
 @pytest.mark.root
@@ -97,9 +96,10 @@ def test_the_doctor_names_each_protection_that_a_shared_desktop_lacks(tmp_path: 
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root separates desktops")
-def test_the_doctor_names_the_same_protections_as_a_desktop_of_root(tmp_path: Path) -> None:
-    with service(tmp_path / "x.log", "desktop") as desktop:
-        entries = desktop.get("/api/v0/desktop")["protections"]
+def test_the_doctor_names_the_same_protections_as_a_desktop_of_root(
+    desktop: Service, tmp_path: Path
+) -> None:
+    entries = desktop.get("/api/v0/desktop")["protections"]
     found = named_by_doctor((DESKHAND,), tmp_path / "data")
     assert list(found) == list(NAMES)
     for one in entries:

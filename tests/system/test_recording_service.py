@@ -24,7 +24,6 @@ from tests.system.services import (
     Json,
     Service,
     client,
-    descendants_of,
     service,
     service_pid,
     until,
@@ -34,16 +33,6 @@ pytestmark = pytest.mark.x11
 
 A, B, C, D, E, F = (f"{digit}1111111-2222-3333-4444-555555555555" for digit in "abcdef")
 RECORDINGS = "/api/v0/desktop/recordings"
-
-
-@pytest.fixture(scope="module")
-def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """One desktop for the tests that leave it whole."""
-    errors = tmp_path_factory.mktemp("desktop") / "errors.log"
-    with service(errors, "desktop") as found:
-        instance = found.get("/api/v0/desktop")["instance_id"]
-        yield found
-    until(lambda: not descendants_of(instance), "the end of everything the desktop started")
 
 
 @pytest.fixture
