@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.attack.crafted_picture import fill_conversation
+from tests.attack.crafted_picture import bomb, fill_conversation
 from tests.attack.relocated import Installation, installation, user
 from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
@@ -112,13 +112,13 @@ def test_crafted_videos_and_pictures_cause_one_422_each_and_nothing_else(
     data = installed.folder / "crafted"
     (data / "files").mkdir(parents=True)
     asyncio.run(fill(data, craft(installed.folder)))
-    asyncio.run(fill_conversation(data))
+    asyncio.run(fill_conversation(data, bomb()))
     data.chmod(0o700)
     for path in (data, *data.rglob("*")):
         os.chown(path, user().pw_uid, user().pw_gid)
     with plane_in(installed, data, "--model", TOUR) as plane:
         assert_rightless(plane)
-        check_screenshot(plane)
+        check_screenshot(plane, "it needs too much memory")
         assert picture(plane, "huge").status_code == 422
         found, workers = hanging(plane)
         assert found == 422
