@@ -14,11 +14,13 @@ Their ids come from a range that no user database of the machine has to contain:
 first three ids after `uid_base`, and so on.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE
+
+from .desktop_user import DesktopUser
 
 Level = Literal["shared", "user", "root"]
 
@@ -26,16 +28,6 @@ NUMBERS = range(1, 10_000)
 """Of the users deskhand-NN."""
 
 USERS_PER_NUMBER = 3
-
-
-@dataclass(frozen=True)
-class DesktopUser:
-    """One user: name, ids and supplementary groups."""
-
-    name: str
-    uid: int
-    gid: int
-    groups: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,21 +65,20 @@ class Account:
         """Return the account whose agent has one more group; the same for None."""
         if group is None:
             return self
-        joined = replace(self.agent, groups=(*self.agent.groups, group))
+        joined = self.agent._replace(groups=(*self.agent.groups, group))
         if not self.separated:
             return replace(self, agent=joined, service=joined, browser=joined)
         return replace(self, agent=joined)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields for a message; see `from_json`."""
-        users = {name: vars(getattr(self, name)) for name in ("agent", "service", "browser")}
-        return {**users, "level": self.level, "numbered": self.numbered}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, message: Mapping[str, Any]) -> Self:
         """Return the account that `to_json` wrote."""
-        agent, service, browser = (_user(message[name]) for name in ("agent", "service", "browser"))
-        return cls(agent, message["level"], service, browser, message["numbered"])
+        users = {name: DesktopUser.parse(message[name]) for name in ("agent", "service", "browser")}
+        return cls(**{**message, **users})
 
 
 def numbered_account(number: int, base: int = DEFAULT_UID_BASE) -> Account:
@@ -137,8 +128,3 @@ def _completed(text: str, lines: Mapping[str, str]) -> str:
     # Users of the same names, which earlier versions made with useradd, have other ids.
     kept = [line for line in text.splitlines() if line.partition(":")[0] not in lines]
     return "".join(f"{line}\n" for line in (*kept, *lines.values()))
-
-
-def _user(fields: Mapping[str, Any]) -> DesktopUser:
-    groups: Iterable[int] = fields["groups"]
-    return DesktopUser(fields["name"], fields["uid"], fields["gid"], tuple(groups))

@@ -15,11 +15,11 @@ from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 from .account import (
     NUMBERS,
     Account,
-    DesktopUser,
     numbered_account,
     numbered_name,
     numbered_uids,
 )
+from .desktop_user import DesktopUser
 
 USER_LOCKS = Path("/var/lib/deskhand/users")
 """One lock for each number that a desktop has, for the whole machine."""

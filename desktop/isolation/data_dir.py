@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from .account import Account, DesktopUser
+from .account import Account
+from .desktop_user import DesktopUser
 
 Owner = Literal["root", "agent", "service", "browser"]
 

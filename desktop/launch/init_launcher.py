@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.programs.process_tree import Family
-from deskhand.desktop.programs.program import Program, ProgramNotFound, ProgramUser, UserName
+from deskhand.desktop.programs.program import Program, ProgramNotFound, UserName
 from deskhand.desktop.programs.start_report import (
     DIRECTORY,
     EXECUTE,
@@ -38,7 +39,7 @@ class InitLauncher:
         self._longest_start = longest_start
         self._asking = asking
 
-    def fix_users(self, users: Mapping[UserName, ProgramUser | None]) -> None:
+    def fix_users(self, users: Mapping[UserName, DesktopUser | None]) -> None:
         """Fix the ids of the users; from then on init does nothing but start and signal programs.
 
         A user that is None keeps root's rights, which only tests need.

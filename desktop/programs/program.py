@@ -3,26 +3,11 @@
 Values are named tuples, because init needs them: the module ``dataclasses`` would cost it 1.5 MiB.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Self
 
 UserName = Literal["agent", "service", "browser"]
 """Roles of the desktop's users; which ids they have is fixed at the start of the desktop."""
-
-
-class ProgramUser(NamedTuple):
-    """Ids of a user."""
-
-    uid: int
-    gid: int
-    groups: tuple[int, ...] = ()
-    """Supplementary groups."""
-
-    @classmethod
-    def parse(cls, fields: Sequence[Any]) -> Self:
-        """Return the user of a JSON list."""
-        uid, gid, groups = fields
-        return cls(uid, gid, tuple(groups))
 
 
 class ProgramLimits(NamedTuple):

@@ -35,7 +35,6 @@ from deskhand.desktop.launch.limits import DesktopLimits, GivenLimits, desktop_l
 from deskhand.desktop.launch.mount_plan import HIDDEN, USER_FILES, DesktopView
 from deskhand.desktop.launch.service_side import ServiceSide
 from deskhand.desktop.network.network import DesktopNetwork, joined
-from deskhand.desktop.programs.program import ProgramUser, UserName
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
@@ -106,7 +105,9 @@ def _serve_separated(
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits, account))
-        launch.programs.fix_users(_program_users(account))
+        launch.programs.fix_users(
+            {"agent": account.agent, "service": account.service, "browser": account.browser}
+        )
         become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
@@ -134,14 +135,6 @@ def _serve_separated(
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0
-
-
-def _program_users(account: Account) -> dict[UserName, ProgramUser]:
-    return {
-        "agent": ProgramUser(account.agent.uid, account.agent.gid, account.agent.groups),
-        "service": ProgramUser(account.service.uid, account.service.gid, account.service.groups),
-        "browser": ProgramUser(account.browser.uid, account.browser.gid, account.browser.groups),
-    }
 
 
 def _limits(settings: DesktopSettings) -> DesktopLimits:

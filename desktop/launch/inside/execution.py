@@ -15,8 +15,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import NoReturn
 
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.namespaces import enter
-from deskhand.desktop.programs.program import Program, ProgramUser
+from deskhand.desktop.programs.program import Program
 from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, failed, tried
 
 PRIVATE = 0o077
@@ -37,7 +38,7 @@ class Execution:
     def __init__(
         self,
         program: Program,
-        user: ProgramUser | None,
+        user: DesktopUser | None,
         descriptors: Sequence[int],
         report: int,
         namespaces: Iterable[int] = (),

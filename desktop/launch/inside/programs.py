@@ -15,9 +15,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted, pair
 from deskhand.desktop.launch.signals import ENDING
-from deskhand.desktop.programs.program import Program, ProgramUser
+from deskhand.desktop.programs.program import Program
 
 from .execution import Execution, close_all_except, reset_signals
 from .process_control import ProcessControlServer
@@ -43,7 +44,7 @@ class Programs:
     """Starts programs with root's rights, on behalf of the service."""
 
     def __init__(self) -> None:
-        self._users: dict[str, ProgramUser | None] = {}
+        self._users: dict[str, DesktopUser | None] = {}
         self._namespaces: tuple[int, ...] = ()
         self._numbers = count(1)
         self._started: dict[int, _Started] = {}
@@ -56,7 +57,7 @@ class Programs:
     def fix_users(self, users: Mapping[str, Any], service: int) -> None:
         """Fix the ids of the users, and the namespaces in which all programs are started."""
         self._users = {
-            name: None if ids is None else ProgramUser.parse(ids) for name, ids in users.items()
+            name: None if ids is None else DesktopUser.parse(ids) for name, ids in users.items()
         }
         self._namespaces = namespaces_of(service)
         # One descriptor is open for each program. They get the present limit themselves.

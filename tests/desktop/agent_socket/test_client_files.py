@@ -14,7 +14,8 @@ import pytest
 from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
 from deskhand.desktop.agent_socket.request_program import request_of
-from deskhand.desktop.isolation.account import Account, DesktopUser
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 
 LIMIT = 20.0
 OWN = Account.of_one_user(DesktopUser("me", os.geteuid(), os.getegid()), "shared")

@@ -18,7 +18,8 @@ from deskhand.desktop.agent_socket.server import (
     LaunchedProgram,
 )
 from deskhand.desktop.errors import HeldByChat
-from deskhand.desktop.isolation.account import Account, DesktopUser
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.programs.process_tree import start_ticks
 from deskhand.desktop.tool_calls.caller import CallingChat
 

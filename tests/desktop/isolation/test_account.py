@@ -3,12 +3,12 @@ import json
 from deskhand.desktop.isolation.account import (
     NUMBERS,
     Account,
-    DesktopUser,
     UserFiles,
     numbered_account,
     numbered_uids,
     user_files,
 )
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, LARGEST_UID_BASE
 
 ALICE = DesktopUser("alice", 1000, 1000)

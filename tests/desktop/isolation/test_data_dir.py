@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.isolation.account import Account, DesktopUser, numbered_account
+from deskhand.desktop.isolation.account import Account, numbered_account
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root, run_root
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 
 ME = Account.of_one_user(DesktopUser("me", os.getuid(), os.getgid()), "shared")
 OTHER = Account.of_one_user(DesktopUser("other", 12345, 12345), "user")

@@ -11,7 +11,8 @@ def test_dropped_privileges_cannot_be_regained() -> None:
     script = (
         "import os\n"
         "from pathlib import Path\n"
-        "from deskhand.desktop.isolation.account import Account, DesktopUser\n"
+        "from deskhand.desktop.isolation.account import Account\n"
+        "from deskhand.desktop.isolation.desktop_user import DesktopUser\n"
         "from deskhand.desktop.isolation.privileges import become\n"
         "nobody = DesktopUser('nobody', 65534, 65534)\n"
         "agent = DesktopUser('agent', 65533, 65533)\n"

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.init_launcher import InitLauncher
 from deskhand.desktop.programs.process_tree import Family
-from deskhand.desktop.programs.program import Program, ProgramUser
+from deskhand.desktop.programs.program import Program
 from tests.desktop.launch.test_init_launcher import InitHost, code, output, shell, typed_out
 
 pytestmark = pytest.mark.root
@@ -24,7 +25,7 @@ def launcher() -> Iterator[InitLauncher]:
     host = InitHost()
     users = {"agent": AGENT, "browser": BROWSER, "service": SERVICE}
     host.launcher.fix_users(
-        {name: ProgramUser(uid, uid, (uid, 2_146_000_009)) for name, uid in users.items()}  # type: ignore[misc]
+        {name: DesktopUser(name, uid, uid, (uid, 2_146_000_009)) for name, uid in users.items()}  # type: ignore[misc]
     )
     yield host.launcher
     host.close()

@@ -1,6 +1,7 @@
 import pytest
 
-from deskhand.desktop.isolation.account import Account, DesktopUser
+from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.network.egress import Egress, parse_egress
 from deskhand.desktop.network.errors import EgressUnavailable
 from deskhand.desktop.network.network import joined

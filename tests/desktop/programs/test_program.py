@@ -1,6 +1,6 @@
 import json
 
-from deskhand.desktop.programs.program import Program, ProgramLimits, ProgramUser
+from deskhand.desktop.programs.program import Program, ProgramLimits
 
 
 def test_a_program_is_the_same_after_its_message() -> None:
@@ -14,8 +14,3 @@ def test_a_program_is_the_same_after_its_message() -> None:
     )
     message = json.loads(json.dumps({"do": "start", **program._asdict()}))
     assert Program.parse(message) == program
-
-
-def test_a_user_is_the_same_after_its_message() -> None:
-    user = ProgramUser(1001, 1002, (5, 6))
-    assert ProgramUser.parse(json.loads(json.dumps(user))) == user
