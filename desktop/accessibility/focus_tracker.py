@@ -48,7 +48,7 @@ from .bus import (
 from .editable_text import fill
 from .editable_text import length as text_length
 from .password_fields import PasswordFocusHistory
-from .web_page import page_of, role_question
+from .web_page import page_of, process_of, role_question
 
 _MASKED_ROLE = "password text"
 REPLY_SECONDS = 2.0
@@ -77,8 +77,9 @@ _LOST = (OSError, TimeoutError, DBusErrorResponse)
 class FocusTracker:
     """Answers if the keyboard focus was in a password field; a context manager with one thread.
 
-    ``environment`` returns that of an application, with the address of the session bus. Focus in
-    applications without AT-SPI, and focus before the connection was made, is not known.
+    ``environment`` returns that of an application, with the address of the session bus.
+    ``is_browser`` returns if a process may show pages, by its pid; any program can imitate one.
+    Focus in applications without AT-SPI, and focus before the connection was made, is not known.
     """
 
     def __init__(
@@ -86,8 +87,10 @@ class FocusTracker:
         environment: Callable[[], Mapping[str, str]],
         clock: Callable[[], float] = time.monotonic,
         connect: ConnectBus | None = None,
+        is_browser: Callable[[int], bool] = lambda _: True,
     ) -> None:
         self._connect = connect
+        self._is_browser = is_browser
         self._environment = environment
         self._clock = clock
         self._history = PasswordFocusHistory()
@@ -214,7 +217,7 @@ class FocusTracker:
             suppress(NoAccessibility, *_LOST, *NONSENSE),
             self._widget_bus() as bus,
         ):
-            asked = [(widget, page_of(bus, widget)) for widget in widgets]
+            asked = [(widget, self._page(bus, widget)) for widget in widgets]
             found = [(widget, page) for widget, page in asked if page is not None]
         # With two focused widgets it is not known which of them receives the keys, so neither is
         # trusted; a page precedes the window around it.
@@ -223,6 +226,13 @@ class FocusTracker:
             return AdmittedField()
         ((widget, page),) = found
         return AdmittedField(widget, host_of(page))
+
+    def _page(self, bus: DBusConnection, widget: Address) -> str | None:
+        page = page_of(bus, widget)
+        if not page:
+            return page
+        pid = process_of(bus, widget[0])
+        return page if pid is not None and self._is_browser(pid) else ""
 
     def _run(self) -> None:
         while not self._closing:

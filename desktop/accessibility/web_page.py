@@ -2,7 +2,14 @@
 
 from typing import Any
 
-from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
+from jeepney import (
+    DBusAddress,
+    Message,
+    MessageType,
+    Properties,
+    message_bus,
+    new_method_call,
+)
 from jeepney.io.blocking import DBusConnection
 from jeepney.wrappers import DBusErrorResponse
 
@@ -35,6 +42,20 @@ def page_of(bus: DBusConnection, widget: Address) -> str | None:
     except DBusErrorResponse:
         # The widget was destroyed between two queries.
         return None
+
+
+def process_of(bus: DBusConnection, name: str) -> int | None:
+    """Return the pid of the process behind a bus name, ``None`` if it has ended.
+
+    Raises:
+        TimeoutError: If the bus does not answer.
+        OSError: If the bus is lost.
+    """
+    try:
+        (pid,) = _answer(bus, message_bus.GetConnectionUnixProcessID(name))
+    except DBusErrorResponse:
+        return None
+    return int(pid)
 
 
 def role_question(widget: Address) -> Message:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from .report import StopReport
-from .selection import Origins, ProcessFacts, selection
+from .selection import Origins, ProcessFacts, is_browser, selection
 
 INTERVAL = 0.1
 """Seconds between two passes while the freezer is held."""
@@ -111,6 +111,11 @@ class Freezer:
             if not self._holders:
                 return StopReport()
             return StopReport(len(self._stopped), self._running, self._clock() - self._since)
+
+    def is_browser(self, pid: int) -> bool:
+        """Return whether a process is a browser that the service launched."""
+        with self._lock:
+            return is_browser(pid, self._processes.table(), self._origins())
 
     def close(self) -> None:
         """Continue everything, even while it is held; closing again does nothing."""

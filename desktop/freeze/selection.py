@@ -13,7 +13,7 @@ A program in the tree of an application, such as the shell in a terminal, is sto
 have prepared it. A window is no reason to keep a process.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Literal, NamedTuple
 
@@ -80,6 +80,26 @@ class StopPlan(NamedTuple):
 
 def selection(table: Iterable[ProcessFacts], origins: Origins) -> StopPlan:
     """Return the processes to stop."""
+    ordered, roles = _roles(table, origins)
+    return StopPlan(
+        tuple(process for process in ordered if roles[process.pid] == "stop"),
+        tuple(process for process in ordered if roles[process.pid] == "foreign"),
+    )
+
+
+def is_browser(pid: int, table: Iterable[ProcessFacts], origins: Origins) -> bool:
+    """Return whether a process is a browser that the service launched."""
+    ordered, roles = _roles(table, origins)
+    return any(
+        process.pid == pid and roles[pid] == "application" and _draws_in_children(process)
+        for process in ordered
+    )
+
+
+def _roles(
+    table: Iterable[ProcessFacts], origins: Origins
+) -> tuple[Sequence[ProcessFacts], Mapping[int, Role | None]]:
+    """Return the processes, parents before their children, and the role of each by its pid."""
     found = {process.pid: process for process in table}
     # A shell with job control reports a child that stops before itself, so parents come first.
     ordered = sorted(found.values(), key=lambda process: (_depth(process, found), process.pid))
@@ -87,10 +107,7 @@ def selection(table: Iterable[ProcessFacts], origins: Origins) -> StopPlan:
     for process in ordered:
         parent = found.get(process.parent)
         roles[process.pid] = _role(process, parent, roles.get(process.parent), origins)
-    return StopPlan(
-        tuple(process for process in ordered if roles[process.pid] == "stop"),
-        tuple(process for process in ordered if roles[process.pid] == "foreign"),
-    )
+    return ordered, roles
 
 
 def _depth(process: ProcessFacts, table: Mapping[int, ProcessFacts]) -> int:

@@ -233,7 +233,9 @@ class CommonParts:
         await asyncio.to_thread(catalog.recover)
         source = FrameSource(screen, self.privacy)
         recorder = stack.enter_context(Recorder(source, folder, mask=self.redactor))
-        tracker = FocusTracker(environment, connect=self.buses)
+        # Where programs have no user of their own, nothing keeps one from being the browser.
+        may_show = (lambda _: True) if self.freezer is None else self.freezer.is_browser
+        tracker = FocusTracker(environment, connect=self.buses, is_browser=may_show)
         tracker.open()
         # In a thread: the tracker's own thread may be waiting for the event loop, which connects it
         # to a bus.

@@ -64,7 +64,6 @@ def type_value(desktop: Service, **where: object) -> tuple[int, Json]:
     return answer.status_code, answer.json()
 
 
-@pytest.mark.xfail(strict=True, reason="any program on the message bus may show a page")
 def test_a_program_that_imitates_a_page_is_not_given_its_secret(desktop: Service) -> None:
     loot = launched(desktop)
     # The control: the desktop takes its field for the one that has the focus.

@@ -138,6 +138,14 @@ def test_closing_continues_whoever_holds() -> None:
     assert table.did == ["stop 7", "resume 7"]
 
 
+def test_a_browser_is_known_by_how_it_was_started() -> None:
+    table = Table(7, 8)
+    table.found[8] = table.found[8]._replace(program="/usr/bin/chromium")
+    origins = Origins(UID, applications=frozenset({7, 8}))
+    freezer = Freezer(table, lambda: origins)
+    assert [freezer.is_browser(pid) for pid in (7, 8, 9)] == [False, True, False]
+
+
 def test_no_freezer_stops_nothing() -> None:
     nothing = NoFreezer()
     nothing.hold()

@@ -1,4 +1,4 @@
-from deskhand.desktop.freeze.selection import Origins, ProcessFacts, selection
+from deskhand.desktop.freeze.selection import Origins, ProcessFacts, is_browser, selection
 
 UID = 1001
 CHROMIUM = "/usr/lib/chromium/chromium"
@@ -87,6 +87,18 @@ def test_the_profile_makes_no_browser_of_another_program_nor_of_a_part() -> None
     assert stopped(process(60, 1, None, CHROMIUM, PROFILE)) == [60]
     assert stopped(process(60, 1, CHROMIUM, CHROMIUM, f"{PROFILE}-2")) == [60]
     assert stopped(process(60, 1, CHROMIUM, CHROMIUM, PROFILE, "--type=zygote")) == [60]
+
+
+def test_pages_are_shown_by_the_browser_that_the_service_launched_alone() -> None:
+    table = (
+        process(20, 1, CHROMIUM, CHROMIUM),
+        process(21, 20, CHROMIUM, CHROMIUM, "--type=zygote"),
+        process(60, 1, CHROMIUM, CHROMIUM, "--user-data-dir=/tmp/x"),
+        process(13, 1, "/usr/bin/dbus-daemon"),
+    )
+    assert [pid for pid in (20, 60, 13, 99) if is_browser(pid, table, ORIGINS)] == [20]
+    # Another application goes on in private, and is no browser.
+    assert not is_browser(20, [process(20, 1, "/usr/bin/python3.11")], ORIGINS)
 
 
 def test_processes_of_other_users_are_named_if_the_agent_started_them() -> None:
