@@ -126,10 +126,12 @@ class Fleet:
         """
         desktop_id = secrets.token_hex(4)
         token = secrets.token_urlsafe(32)
-        token_file = self._entries.write_token(desktop_id, token)
+        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir)
         try:
-            spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir)
+            token_file = self._entries.write_token(desktop_id, token)
             started = await self._launch(spec, token)
+            entry = self._entry(spec, started, token_file, name, chat_id)
+            await self._save(entry)
         except BaseException as error:
             # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
@@ -137,17 +139,30 @@ class Fleet:
             if isinstance(error, OSError):
                 raise DesktopNotStarted(str(error)) from error
             raise
+        self._known[desktop_id] = entry
+        self._outputs[desktop_id] = started.output
+        self._watch(entry)
+        return self._info(entry)
+
+    def _entry(
+        self,
+        spec: LaunchSpec,
+        started: StartedService,
+        token_file: Path,
+        name: str | None,
+        chat_id: str | None,
+    ) -> RegisteredDesktop:
         ready = started.ready
-        entry = RegisteredDesktop(
-            id=desktop_id,
-            name=name or f"desktop {desktop_id}",
+        return RegisteredDesktop(
+            id=spec.desktop_id,
+            name=name or f"desktop {spec.desktop_id}",
             chat_id=chat_id,
             pid=started.pid,
             start_time=start_time(started.pid) or 0,
             boot_id=boot_id(),
             address=ready["url"],
             token_file=str(token_file),
-            folder=str(self._root / desktop_id),
+            folder=str(self._root / spec.desktop_id),
             created_at=time.time(),
             display=ready.get("display", ""),
             level=ready.get("level", ""),
@@ -155,14 +170,17 @@ class Fleet:
             height=ready["size"][1],
             browser_warning=ready.get("browser_warning", ""),
             missing_protections=tuple(ready.get("missing_protections", ())),
-            has_display=display,
+            has_display=spec.has_display,
             egress=ready.get("egress"),
         )
-        self._entries.save(entry)
-        self._known[desktop_id] = entry
-        self._outputs[desktop_id] = started.output
-        self._watch(entry)
-        return self._info(entry)
+
+    async def _save(self, entry: RegisteredDesktop) -> None:
+        try:
+            self._entries.save(entry)
+        except OSError:
+            # The next control plane would not know the desktop.
+            await self._abandon(entry.id)
+            raise
 
     async def _launch(self, spec: LaunchSpec, token: str) -> StartedService:
         log = self._logs / f"desktop-{spec.desktop_id}.log"

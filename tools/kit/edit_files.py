@@ -75,7 +75,7 @@ class EditFilesTool:
             response = await context.machine.request("POST", "/api/v0/edit-files", json=body)
         # The machine names edits by file and index; the model knows only its own flat list.
         except Unreachable as error:
-            return ToolOutcome(error=f"{_renamed(str(error), grouped.labels)} {NOTHING}")
+            return ToolOutcome.of_error(error, f"{_renamed(str(error), grouped.labels)} {NOTHING}")
         files = response.get("files") if isinstance(response, dict) else None
         return ToolOutcome({"ok": True} | ({"files": files} if files is not None else {}))
 

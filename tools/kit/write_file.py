@@ -39,5 +39,5 @@ class WriteFileTool:
                 "POST", "/api/v0/write-file", params={"path": path}, content=content
             )
         except Unreachable as error:
-            return ToolOutcome(error=str(error))
+            return ToolOutcome.of_error(error)
         return ToolOutcome({"ok": True})

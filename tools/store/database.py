@@ -48,7 +48,7 @@ from .faults.policy import (
     may_pass,
     retry_delay,
 )
-from .faults.reserve import StoreReserve
+from .faults.reserve import IN_USE, StoreReserve
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -201,6 +201,15 @@ class Store:
         # In a thread: statvfs(2) blocks while a network file system does not respond.
         if refusal := await asyncio.to_thread(lambda reserve: reserve.refusal, self._reserve):
             raise DiskLow(refusal)
+
+    def check_new_work(self) -> None:
+        """Check that a new chat may begin: not on the space that is reserved for what runs.
+
+        Raises:
+            DiskLow: If the reserve is in use.
+        """
+        if self._reserve is not None and self._reserve.in_use:
+            raise DiskLow(IN_USE)
 
     def end_waits(self) -> None:
         """Let all transactions fail at once from now on, because the program ends."""

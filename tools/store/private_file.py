@@ -10,6 +10,11 @@ def write_private(file: Path, text: str) -> None:
     # moment.
     fresh = file.with_name(f"{file.name}.new")
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-        out.write(text)
-    fresh.replace(file)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
+            out.write(text)
+        fresh.replace(file)
+    except BaseException:
+        # On a full disk there is a part of it.
+        fresh.unlink(missing_ok=True)
+        raise

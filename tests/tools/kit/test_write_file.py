@@ -12,7 +12,15 @@ def write(machine: FakeMachine, arguments: Json) -> ToolOutcome:
 def test_a_refusal_is_an_error() -> None:
     machine = FakeMachine()
     machine.answer("/write-file", MachineRefused(403, "permission denied"))
-    assert write(machine, {"path": "/f", "content": "x"}).error == "permission denied"
+    refused = write(machine, {"path": "/f", "content": "x"})
+    assert (refused.error, refused.no_room) == ("permission denied", False)
+
+
+def test_a_disk_without_room_is_named() -> None:
+    machine = FakeMachine()
+    machine.answer("/write-file", MachineRefused(507, "the disk is almost full"))
+    refused = write(machine, {"path": "/f", "content": "x"})
+    assert (refused.error, refused.no_room) == ("the disk is almost full", True)
 
 
 def test_what_cannot_be_written_is_an_error() -> None:

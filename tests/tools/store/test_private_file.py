@@ -22,3 +22,4 @@ def test_what_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     with pytest.raises(UnicodeEncodeError):
         write_private(file, "\ud800")
     assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]

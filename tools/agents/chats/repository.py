@@ -87,7 +87,12 @@ class ChatRepository:
         return replace(view, waiting_for=self.waits.of(view.id, view.waiting_for))
 
     async def create(self, new_chat: NewChat) -> ChatView:
-        """Insert a new chat; with a prompt it is queued for its first turn."""
+        """Insert a new chat; with a prompt it is queued for its first turn.
+
+        Raises:
+            DiskLow: If the disk has room only for what runs.
+        """
+        self.store.check_new_work()
         view = await self.store.write(lambda session: self._create(session, new_chat))
         self.hub.publish("created", view.id, self._status(view))
         return view

@@ -11,6 +11,7 @@ went into a password field.
 """
 
 import asyncio
+import errno
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -44,7 +45,7 @@ from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
 from deskhand.tools.store.database import uncancelled
-from deskhand.tools.store.errors import StoreError, StoreUnavailable
+from deskhand.tools.store.errors import DiskLow, StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
 from . import transitions as transitions
@@ -245,17 +246,21 @@ class ChatToolbox:
             if call.toolset is not None and self._computer is not None:
                 return await self._act(self._computer, call, picture)
             outcome = await self._use(call)
+        except DiskLow as error:
+            outcome = ToolOutcome(error=str(error), no_room=True)
         except (ChatError, StoreError, MachineRefused, MachineUnavailable) as error:
-            outcome = ToolOutcome(error=str(error))
+            outcome = ToolOutcome.of_error(error)
         except Exception as error:
             log.exception("the tool %s failed", call.name)
-            outcome = ToolOutcome(error=f"{call.name} failed: {error}")
+            full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+            outcome = ToolOutcome(error=f"{call.name} failed: {error}", no_room=full)
         outcome = self._hidden(outcome)
         return CallResult.of(call, outcome)
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
         hide = self._mask.hide_result
-        return ToolOutcome(masked_json(outcome.value, hide), outcome.error and hide(outcome.error))
+        error = outcome.error and hide(outcome.error)
+        return replace(outcome, value=masked_json(outcome.value, hide), error=error)
 
     async def _act(self, computer: Computer, call: ToolCall, picture: bool) -> CallResult:
         done = await computer.act(call, picture=picture)

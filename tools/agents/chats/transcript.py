@@ -13,6 +13,7 @@ from deskhand.tools.conversation.conversation import (
     message_from_json,
     message_to_json,
 )
+from deskhand.tools.kit.support.call_result import NO_ROOM
 from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
@@ -106,7 +107,9 @@ def stored_outcome(step: StepRow) -> ToolOutcome:
         return still_running(step.tool_call_id)
     result = result_from_json(step.result)
     text = "".join(block.text for block in result.content if isinstance(block, Text))
-    return ToolOutcome(error=text) if result.is_error else ToolOutcome(json.loads(text))
+    if not result.is_error:
+        return ToolOutcome(json.loads(text))
+    return ToolOutcome(error=text, no_room=bool(step.details.get(NO_ROOM)))
 
 
 def still_running(tool_call_id: str) -> ToolOutcome:

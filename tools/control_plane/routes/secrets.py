@@ -1,6 +1,6 @@
 """Routes with which people give secrets to agents; no route returns a value."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Request
@@ -57,8 +57,13 @@ class SecretAdministration(Protocol):
         """Remove a secret."""
 
 
-def router(secrets: SecretAdministration) -> APIRouter:
-    """Return the routes under ``/api/v0/secrets``; only administrators reach them."""
+def router(
+    secrets: SecretAdministration, check_room: Callable[[], Awaitable[None]] | None = None
+) -> APIRouter:
+    """Return the routes under ``/api/v0/secrets``; only administrators reach them.
+
+    ``check_room`` raises `DiskLow` if nothing new is stored.
+    """
     routes = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
 
     @routes.get("")
@@ -86,6 +91,8 @@ def router(secrets: SecretAdministration) -> APIRouter:
             one: _several(body, one, *limits) for one, limits in several.items() if one in body
         }
         rules |= {one: flag(body, one) for one in ("anywhere", "without_execute") if one in body}
+        if check_room is not None:
+            await check_room()
         known = {one.name: one for one in secrets.listed()}
         secret = rotated(known.get(name, Secret(name, value)), value, rules)
         secrets.put(secret)

@@ -13,11 +13,13 @@ from deskhand.tools.control_plane.caller import (
 )
 from deskhand.tools.control_plane.json_body import Json, json_object
 from deskhand.tools.control_plane.ports import Chats
-from deskhand.tools.kit.support.spec import ToolOutcome
+from deskhand.tools.kit.support.spec import INSUFFICIENT_STORAGE, ToolOutcome
 from deskhand.vncbridge.http.caller_headers import OWN_CHAT
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .chats import body_of
+
+NO_ROOM = "The disk is almost full."
 
 
 def router(chats: Chats) -> APIRouter:
@@ -37,7 +39,8 @@ def router(chats: Chats) -> APIRouter:
     async def call(name: str, request: Request) -> JSONResponse:
         """Use a tool; the body holds its arguments.
 
-        A tool that fails answers 200 with ``error``: the call was understood and done.
+        A tool that fails answers 200 with ``error``: the call was understood and done. Where a
+        disk has no room for what it would write, or for a new chat, the status is 507.
         """
         known = [spec.name for spec in chats.tool_specs()]
         if name not in known:
@@ -50,7 +53,8 @@ def router(chats: Chats) -> APIRouter:
         working = chats.call_tool(name, arguments, caller, call_id)
         # ``disconnected`` may receive only now: the body has been read.
         outcome = await run_unless(working, disconnected(request.receive))
-        return JSONResponse(_reply(outcome, caller), headers={OWN_CHAT: caller})
+        status = INSUFFICIENT_STORAGE if outcome.no_room else 200
+        return JSONResponse(_reply(outcome, caller), status, {OWN_CHAT: caller})
 
     return routes
 
@@ -67,4 +71,6 @@ def _reply(outcome: ToolOutcome, caller: str) -> Json:
     if not outcome.is_error:
         return {"result": outcome.value, "caller_chat_id": caller}
     failed: Json = {"error": outcome.error, "is_error": True, "caller_chat_id": caller}
+    if outcome.no_room:
+        failed |= {"message": NO_ROOM, "detail": outcome.error}
     return {**failed, "result": outcome.value} if outcome.value else failed

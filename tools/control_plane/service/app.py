@@ -1,6 +1,7 @@
 """Composition of the control plane's HTTP application from its routers."""
 
 import asyncio
+import errno
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
 from deskhand.tools.control_plane.routes.status import ServiceFacts
+from deskhand.tools.store.errors import DiskLow
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.server.docs_page import router as docs
@@ -77,7 +79,15 @@ def create_app(
         # Starlette finds a handler by the classes of the error's MRO, so subclasses need none of
         # their own.
         app.add_exception_handler(family, _answer)
+    app.add_exception_handler(OSError, _answer_full_disk)
     return app
+
+
+async def _answer_full_disk(_: Request, error: Exception) -> Response:
+    if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        raise error
+    response = answer(DiskLow(f"Nothing was stored: {error.strerror}."))
+    return JSONResponse(response.to_json(), response.status)
 
 
 async def _answer(_: Request, error: Exception) -> Response:

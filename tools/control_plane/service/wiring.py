@@ -160,7 +160,7 @@ async def control_plane(
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
-                *_admin_routers(secret_store, audit, credentials, base_url),
+                *_admin_routers(secret_store, audit, credentials, base_url, store),
                 tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
             ],
         )
@@ -224,10 +224,14 @@ def _add_middleware(
 
 
 def _admin_routers(
-    secret_store: SecretStore, audit: AuditLog, credentials: Credentials, base_url: str
+    secret_store: SecretStore,
+    audit: AuditLog,
+    credentials: Credentials,
+    base_url: str,
+    store: Store,
 ) -> tuple[APIRouter, ...]:
     return (
-        secrets_router(secret_store),
+        secrets_router(secret_store, store.check_room),
         audit_router(audit),
         tokens_router(credentials, lambda: base_url),
     )

@@ -10,6 +10,9 @@ from .spec import ToolOutcome
 
 Json = dict[str, Any]
 
+NO_ROOM = "no_room"
+"""Detail of a step whose call failed because a disk has no room."""
+
 
 @dataclass(frozen=True)
 class CallResult:
@@ -26,7 +29,9 @@ class CallResult:
     def of(cls, call: ToolCall, outcome: ToolOutcome) -> Self:
         """Return the result of a call whose outcome the model reads as JSON."""
         text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
-        return cls(outcome, ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset))
+        details = {NO_ROOM: True} if outcome.no_room else {}
+        result = ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)
+        return cls(outcome, result, details=details)
 
     @property
     def failure(self) -> str | None:

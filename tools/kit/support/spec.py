@@ -8,9 +8,12 @@ requests to the desktop service. `MachineRefused` is an error response of the se
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 Json = dict[str, Any]
+
+INSUFFICIENT_STORAGE = 507
+"""Status of an error response where a disk has no room (RFC 4918, section 11.5)."""
 
 HUMAN_IN_CONTROL = "human_in_control"
 """Code of an error response while a person is in control."""
@@ -32,6 +35,14 @@ class ToolOutcome:
 
     value: Json = field(default_factory=dict)
     error: str | None = None
+    no_room: bool = False
+    """True if it failed because a disk has no room for what it writes."""
+
+    @classmethod
+    def of_error(cls, error: Exception, text: str = "") -> Self:
+        """Return the outcome of a call that failed with this error; ``text`` replaces its own."""
+        refused = isinstance(error, MachineRefused) and error.status == INSUFFICIENT_STORAGE
+        return cls(error=text or str(error), no_room=refused)
 
     @property
     def is_error(self) -> bool:

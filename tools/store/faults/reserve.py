@@ -33,7 +33,11 @@ class StoreReserve:
         self._meter = meter or DiskMeter(folder)
         self._releasing = Lock()
         self._in_use = False
+
+    @property
+    def in_use(self) -> bool:
         """True from the release until the space is reserved again."""
+        return self._in_use
 
     @property
     def refusal(self) -> str:

@@ -1,4 +1,5 @@
 import asyncio
+import errno
 from pathlib import Path
 from uuid import uuid4
 
@@ -98,6 +99,22 @@ def test_a_failed_tool_is_an_answer_and_no_http_error(tmp_path: Path) -> None:
             "is_error": True,
             "caller_chat_id": DEFAULT_CHAT,
         }
+
+    asyncio.run(scenario())
+
+
+def test_a_tool_for_which_a_disk_has_no_room_answers_507(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        made.chats.outcome = ToolOutcome(error="3 MiB free", no_room=True)
+        async with made.client() as client:
+            reply = await client.post(f"{TOOLS}/execute", json={})
+            made.chats.outcome = OSError(errno.ENOSPC, "No space left on device")
+            full = await client.post(f"{TOOLS}/execute", json={})
+        said = {"message": "The disk is almost full.", "detail": "3 MiB free"}
+        failed = {"error": "3 MiB free", "is_error": True, "caller_chat_id": DEFAULT_CHAT}
+        assert (reply.status_code, reply.json()) == (507, {**said, **failed})
+        assert (full.status_code, "No space left" in full.json()["detail"]) == (507, True)
 
     asyncio.run(scenario())
 

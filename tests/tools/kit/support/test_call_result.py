@@ -1,7 +1,7 @@
 import pytest
 
 from deskhand.tools.conversation.conversation import Text, ToolCall
-from deskhand.tools.kit.support.call_result import CallResult
+from deskhand.tools.kit.support.call_result import NO_ROOM, CallResult
 from deskhand.tools.kit.support.spec import ToolOutcome
 
 
@@ -19,6 +19,12 @@ def test_failures_are_found_in_errors_and_in_values(
     outcome: ToolOutcome, failure: str | None
 ) -> None:
     assert CallResult.of(ToolCall("1", "execute", {}), outcome).failure == failure
+
+
+def test_the_step_keeps_that_a_disk_has_no_room() -> None:
+    call = ToolCall("1", "write_file", {})
+    assert CallResult.of(call, ToolOutcome(error="full", no_room=True)).details == {NO_ROOM: True}
+    assert CallResult.of(call, ToolOutcome(error="gone")).details == {}
 
 
 def test_the_model_reads_the_value_as_json_or_the_error() -> None:

@@ -81,7 +81,10 @@ def test_a_full_disk_is_tried_again_with_the_space_of_the_reserve(tmp_path: Path
 
         path = database(tmp_path / "deskhand.db")
         async with await Store.open(path, reserve=disk.reserve) as store:
+            store.check_new_work()
             assert await store.retried(attempt) == 2
+            with pytest.raises(DiskLow, match="what runs is finished"):
+                store.check_new_work()
             with pytest.raises(DiskLow, match="what runs is finished"):
                 await store.check_room()
 
