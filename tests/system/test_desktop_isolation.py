@@ -18,7 +18,7 @@ from tests.system.services import Service, service, service_pid
 pytestmark = [
     pytest.mark.x11,
     # Not root: everything runs as the user of the service, and the status shows it.
-    pytest.mark.skipif(os.geteuid() != 0, reason="the level is 'shared' here"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root: the level is 'shared' here"),
 ]
 
 

@@ -14,8 +14,11 @@ from playwright.async_api import Page, Route, expect
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
+from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.conversation.waiting import waiting_for
+from deskhand.tools.secrets.secret import Secret
+from deskhand.tools.secrets.store import SecretStore
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
@@ -36,6 +39,10 @@ CHAPTERS_LOADED = (
     "() => [...document.querySelector('video').textTracks]"
     ".some((track) => track.kind === 'chapters' && track.cues && track.cues.length === 1)"
 )
+MASKED_OFTEN = {
+    **{"writer": "one", "n": 1, "at": 1.0, "actor": "chat:c1", "action": "secret.masked_often"},
+    **{"subject": "pin", "details": {}, "previous": "", "hash": ""},
+}
 MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
 
 
@@ -97,6 +104,8 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(chrome: str, tmp_path: 
         async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
             await expect(page.get_by_role("heading", level=1)).to_have_text(MARKUP)
             await expect(page.locator("#report")).to_have_text(MARKUP)
+            changed = "The steps were changed after the end of turn 2."
+            await expect(page.locator("#changed")).to_have_text(changed)
 
     asyncio.run(scenario())
 
@@ -136,20 +145,36 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(chrome: str, tmp_path: Pa
     asyncio.run(scenario())
 
 
-def test_the_card_of_a_desktop_shows_what_is_wrong_with_its_browser(
-    chrome: str, tmp_path: Path
-) -> None:
+def test_the_wall_names_what_does_not_protect(chrome: str, tmp_path: Path) -> None:
     async def scenario() -> None:
-        shown = control_plane(tmp_path, pages=[pages.router()])
+        secrets = SecretStore()
+        secrets.put(Secret("mail", "correct horse", domains=("mail.example",)))
+        secrets.put(Secret("bank", "battery staple", anywhere=True))
+        shown = control_plane(tmp_path, pages=[pages.router(), secrets_router(secrets)])
         warned = "the browser runs without a sandbox: no user namespaces"
-        shown.desktops.known["d1"] = FakeDesktop(id="d1", name="First", browser_warning=warned)
+        missing = "namespaces: none, because the kernel refuses them"
+        shown.desktops.known["d1"] = FakeDesktop(
+            id="d1",
+            name="First",
+            level="user",
+            browser_warning=warned,
+            missing_protections=(missing,),
+        )
         shown.desktops.known["d2"] = FakeDesktop(id="d2", name="Second")
+        records = {"records": [MASKED_OFTEN], "next_cursor": None}
         async with browsing(chrome, shown, "/") as page:
+            await page.route("**/api/v0/audit*", lambda route: route.fulfill(json=records))
+            await page.reload()
+            lines = page.locator("#secrets li .secret-where")
+            await expect(lines).to_have_text(["May be typed anywhere", "mail.example"])
+            await expect(lines.first).to_have_class(re.compile("unsafe"))
+            await expect(lines.last).not_to_have_class(re.compile("unsafe"))
+            await expect(page.locator("#notices")).to_contain_text("The secret pin was masked")
             first, second = (
                 page.locator("#desktops > *").filter(has_text=name).locator(".card-warning")
                 for name in ("First", "Second")
             )
-            await expect(first).to_have_text(warned)
+            await expect(first).to_have_text(f"{warned} · {missing}")
             await expect(first).to_be_visible()
             await expect(second).to_be_hidden()
 
