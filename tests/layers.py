@@ -45,6 +45,8 @@ desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
 desktop/launch/inside: desktop/freeze desktop/isolation desktop/launch desktop/programs
 desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/network
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
+desktop/mcp: desktop/actions
+desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
 desktop/own_api: desktop/tool_calls recording
@@ -117,6 +119,8 @@ OWNER = {
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
+    "mcp": {"desktop/mcp"},
+    "mcp_types": {"desktop/mcp"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
@@ -146,7 +150,10 @@ OWNER = {
 """Outside library to the folders that may import it."""
 
 WEB = {"fastapi", "starlette"}
-WEB_FOLDERS = {"desktop/service", "tools/control_plane/routes", "tools/control_plane/service"}
+WEB_FOLDERS = {
+    *("desktop/mcp", "desktop/mcp/calls", "desktop/service"),
+    *("tools/control_plane/routes", "tools/control_plane/service"),
+}
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web
 framework."""
 
@@ -169,6 +176,7 @@ VALUES = {
     "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "desktop.launch_port.launch_port",
+    *("desktop.mcp.calls.images", "desktop.mcp.limits"),
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

@@ -106,7 +106,9 @@ def perform(plan: Iterable[Mount], *, x_group: int = 0) -> None:
     plan = tuple(plan)
     with ExitStack() as opened:
         # The trees are taken before anything covers them, with their own flags.
-        trees = {one.path: _tree(one.source or one.path) for one in plan if one.kind != "empty"}
+        trees = {
+            one.path: mount_copy(one.source or one.path) for one in plan if one.kind != "empty"
+        }
         for tree in trees.values():
             if tree >= 0:
                 opened.callback(os.close, tree)
@@ -151,8 +153,11 @@ def _mount(source: str, target: str, kind: str, flags: int, options: str = "") -
     _checked(f"mount {target}", _libc.mount(*arguments, options.encode() or None))
 
 
-def _tree(path: str) -> int:
-    """Return a descriptor of a copy of the mounts at a path, or -1 if it does not exist."""
+def mount_copy(path: str) -> int:
+    """Return a descriptor of a copy of the mounts at a path, or -1 if it does not exist.
+
+    No ``..`` leads out of it. Raises ``OSError`` if the kernel refuses.
+    """
     flags = _OPEN_TREE_CLONE | _AT_RECURSIVE | os.O_CLOEXEC
     try:
         return _system(_OPEN_TREE, _AT_FDCWD, path.encode(), flags, what=f"open_tree {path}")

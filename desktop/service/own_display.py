@@ -62,6 +62,7 @@ from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
 from .git_parts import GitParts
+from .held_modules import hold_modules
 from .origins import origins
 from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
 from .routes import LiveView, ScreenAccess, application, launching
@@ -91,6 +92,7 @@ def preload() -> Preloaded:
     load_font()
     Serving(FastAPI())
     asyncio.run(warm_up())
+    hold_modules()
     return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read())
 
 

@@ -26,6 +26,8 @@ from deskhand.desktop.git.attribution_api import router as attribution_router
 from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
+from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
+from deskhand.desktop.mcp.calls.own_desktop import OwnDesktopCallers
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.processes.api import once, touched
@@ -140,6 +142,7 @@ def application(
     # MCP and the dialects call the routes of this application, in this process.
     own_api = OwnApi(app, parts.recording.recorder.add_reported_step)
     add_routes(app, *_dialects(own_api, context.settings.speak))
+    add_mcp(app, McpEndpoint(OwnDesktopCallers(own_api), VERSION))
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
     install_auth(app, policy, common.credentials)
     return app

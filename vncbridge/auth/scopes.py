@@ -71,6 +71,7 @@ RULES = (
     Rule("/api/v0/files/*", "file", "share", reads=True),
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),
+    Rule("/mcp", "tools", "control"),
 )
 """The first rule that matches applies; without one, only administrators pass."""
 
@@ -153,6 +154,8 @@ def _seen_from_outside(path: str, desktop: str) -> str:
     own, prefix = "/api/v0/desktop", f"/api/v0/desktops/{desktop}/desktop"
     if path == "/metrics":
         return prefix
+    if path in ("/mcp", "/mcp/"):
+        return f"{prefix}/mcp"
     if path == own or path.startswith(own + "/"):
         return prefix + path.removeprefix(own)
     return path

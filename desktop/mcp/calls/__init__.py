@@ -1,0 +1,1 @@
+"""Calls of the tools, as requests to the routes of a desktop, and their results."""

@@ -1,0 +1,265 @@
+"""The tools of the MCP server that work on a desktop.
+
+Hosts send all schemas with every conversation and cut or refuse long ones, so the table is short:
+flat schemas, no field that a caller does without. The actions are those of `desktop.actions`; the
+tools of the groups shell and files have the names and arguments of the tools of chats, which a test
+compares.
+"""
+
+from deskhand.desktop.actions.catalog import ACTIONS
+from deskhand.desktop.actions.fields import DIRECTIONS, FIELDS
+
+from .tool import Json, McpTool
+
+MOST_ACTIONS = 20
+"""Actions of one call."""
+
+MOST_WIDGETS = 50
+"""Widgets in one answer of ``computer_find``."""
+
+_PICTURES = ("screenshot", "zoom")
+# ``computer_act`` shows the screen once, at its end.
+ACTION_NAMES = tuple(name for name in ACTIONS if name not in _PICTURES)
+ACTION_FIELDS = (
+    *("coordinate", "text", "modifiers", "start_coordinate", "path", "duration"),
+    *("scroll_direction", "scroll_amount"),
+)
+"""Fields of actions that are offered; the service also accepts the others of the table."""
+
+_TEXT: Json = {"type": "string"}
+_NUMBER: Json = {"type": "number"}
+_WHOLE: Json = {"type": "integer"}
+_FLAG: Json = {"type": "boolean"}
+_LIST: Json = {"type": "array"}
+_WAIT: Json = {"type": "string", "description": "As 30s; most 45s, default 10s."}
+_PATH: Json = {"type": "string", "description": "Absolute."}
+
+
+def _field(name: str) -> Json:
+    """Return the schema of a field of an action without its bounds, which the service checks."""
+    schema = FIELDS[name].schema
+    short: Json = {"type": schema["type"]}
+    if "items" in schema:
+        inner = schema["items"]
+        short["items"] = {key: inner[key] for key in ("type", "items") if key in inner}
+    if name == "scroll_direction":
+        short["enum"] = list(DIRECTIONS)
+    return short
+
+
+def _action() -> Json:
+    fields = {name: _field(name) for name in ACTION_FIELDS}
+    return {
+        "type": "object",
+        "properties": {"action": {"enum": list(ACTION_NAMES)}, "ref": _TEXT, **fields},
+        "required": ["action"],
+    }
+
+
+_SCREEN: Json = {"frame_id": _TEXT, "width": _WHOLE, "height": _WHOLE}
+_PROCESS: Json = {
+    "success": _FLAG,
+    "exit_code": _WHOLE,
+    "output": _TEXT,
+    "background_process_id": _TEXT,
+    "timed_out": _FLAG,
+}
+
+COMPUTER: tuple[McpTool, ...] = (
+    McpTool(
+        "computer",
+        "computer_look",
+        "Look at the screen",
+        "Take a picture of the screen, or of a region [x1,y1,x2,y2] in more detail. Points are "
+        "pixels of the picture of the whole screen.",
+        {
+            "region": {"type": "array", "items": _WHOLE},
+            "format": {"enum": ["png", "jpeg"]},
+        },
+        _SCREEN,
+        read_only=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "computer",
+        "computer_act",
+        "Use mouse and keyboard",
+        f"Perform 1 to {MOST_ACTIONS} actions in order, up to the first that fails; then wait "
+        "until the screen rests, and show it if it changed. coordinate is [x,y]; a ref of "
+        "computer_find may replace it. text: what to type, or keys as ctrl+s; for clicks the keys "
+        "held. duration: seconds. Put actions that need no look in between into one call.",
+        {
+            "actions": {"type": "array", "items": _action(), "maxItems": MOST_ACTIONS},
+            "look": {"type": "boolean", "description": "false: no picture."},
+        },
+        {
+            **_SCREEN,
+            "results": _LIST,
+            "changed_fraction": _NUMBER,
+            "settled": _TEXT,
+            "focused_window": _TEXT,
+        },
+        ("actions",),
+        destructive=True,
+        open_world=True,
+    ),
+    McpTool(
+        "computer",
+        "computer_find",
+        "Find widgets",
+        f"Find widgets by a part of their text, by role (button, link, entry) or both: at most "
+        f"{MOST_WIDGETS}, each with a ref and the point of its middle. Better than guessing a "
+        "point.",
+        {"text": _TEXT, "role": _TEXT},
+        {"widgets": _LIST, "more": _WHOLE},
+        read_only=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "computer",
+        "computer_open",
+        "Open a page, file or application",
+        "Open a URL, an absolute path, or an application by name (browser, terminal, files), and "
+        "show the screen.",
+        {"target": _TEXT},
+        {**_SCREEN, "process_id": _TEXT},
+        ("target",),
+        open_world=True,
+    ),
+)
+SHELL: tuple[McpTool, ...] = (
+    McpTool(
+        "shell",
+        "execute",
+        "Run a command",
+        "Run a command with sh -c on the desktop's machine; return output and exit code. After "
+        "timeout it goes on, and the result has its id for process_output. Nobody can answer "
+        "prompts: pass flags such as -y.",
+        {
+            "command": _TEXT,
+            "timeout": _WAIT,
+            "workdir": _TEXT,
+            "run_in_background": _FLAG,
+        },
+        _PROCESS,
+        ("command",),
+        destructive=True,
+        open_world=True,
+    ),
+    McpTool(
+        "shell",
+        "process_output",
+        "Read a process's output",
+        "Wait for a process that execute left running, and return its output and state.",
+        {"process_id": _TEXT, "wait_timeout": _WAIT},
+        {**_PROCESS, "running": _FLAG},
+        ("process_id",),
+        read_only=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "shell",
+        "process_list",
+        "List processes",
+        "List the processes that execute started, with ids, commands and exit codes.",
+        {},
+        {"processes": _LIST},
+        read_only=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "shell",
+        "process_signal",
+        "End a process",
+        "End a process with everything that it started; interrupt is Ctrl+C.",
+        {"process_id": _TEXT, "signal": {"enum": ["terminate", "kill", "interrupt"]}},
+        {"success": _FLAG, "message": _TEXT},
+        ("process_id", "signal"),
+        destructive=True,
+    ),
+)
+FILES: tuple[McpTool, ...] = (
+    McpTool(
+        "files",
+        "read_file",
+        "Read a file",
+        "Read a text file with numbered lines, or list a directory. Continue with offset.",
+        {
+            "path": _PATH,
+            "offset": {"type": "integer", "description": "First line, from 1."},
+            "limit": _WHOLE,
+        },
+        {"content": _TEXT, "total_lines": _WHOLE, "truncated": _FLAG},
+        ("path",),
+        read_only=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "files",
+        "write_file",
+        "Write a file",
+        "Write a whole file; missing directories are made.",
+        {"path": _PATH, "content": _TEXT},
+        {"ok": _FLAG},
+        ("path", "content"),
+        destructive=True,
+        idempotent=True,
+    ),
+    McpTool(
+        "files",
+        "edit_files",
+        "Edit files",
+        "Replace texts in files, all edits or none. old_text must stand in the file exactly once, "
+        "or set replace_all.",
+        {
+            "edits": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "path": _TEXT,
+                        "old_text": _TEXT,
+                        "new_text": _TEXT,
+                        "replace_all": _FLAG,
+                    },
+                    "required": ["path", "old_text", "new_text"],
+                },
+            }
+        },
+        {"ok": _FLAG, "files": _LIST},
+        ("edits",),
+        destructive=True,
+    ),
+    McpTool(
+        "files",
+        "search_files",
+        "Search files",
+        "Find lines by a regular expression, or files by a glob alone. Continue with offset.",
+        {
+            "path": _PATH,
+            "pattern": _TEXT,
+            "glob": _TEXT,
+            "literal": _FLAG,
+            "ignore_case": _FLAG,
+            "offset": _WHOLE,
+            "limit": _WHOLE,
+        },
+        {"content": _TEXT, "count": _WHOLE, "note": _TEXT},
+        ("path",),
+        read_only=True,
+        idempotent=True,
+    ),
+)
+RECORD: tuple[McpTool, ...] = (
+    McpTool(
+        "record",
+        "recording",
+        "Record the screen",
+        "Start or stop a recording of the screen, or list recordings, with links to the videos.",
+        {"action": {"enum": ["start", "stop", "list"]}, "label": _TEXT},
+        {"recordings": _LIST},
+        ("action",),
+    ),
+)
+DESKTOP_TOOLS: tuple[McpTool, ...] = (*COMPUTER, *SHELL, *FILES, *RECORD)
+"""The tools of a desktop service."""
