@@ -33,6 +33,7 @@ from .registry import DesktopRegistry, RegisteredDesktop, exit_of, is_alive
 from .remains import FleetRemains
 from .service_process import START_SECONDS, StartedService, start_service
 from .sockets import SocketFolder
+from .spawn_times import SpawnTimes
 
 HEARTBEAT_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
@@ -78,6 +79,8 @@ class Fleet:
         self.on_start: Callable[[RegisteredDesktop], None] = lambda _: None
         """Called with each desktop that was started or adopted."""
         self._heart: asyncio.Task[None] | None = None
+        self.spawns = SpawnTimes()
+        """Durations of the starts of desktops."""
 
     @property
     def first_uses(self) -> FirstUses:
@@ -127,18 +130,23 @@ class Fleet:
         desktop_id = secrets.token_hex(4)
         token = secrets.token_urlsafe(32)
         spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir)
+        begun = time.monotonic()
         try:
             token_file = self._entries.write_token(desktop_id, token)
             started = await self._launch(spec, token)
             entry = self._entry(spec, started, token_file, name, chat_id)
             await self._save(entry)
         except BaseException as error:
+            # A start that is cancelled by its caller has not failed.
+            if isinstance(error, Exception):
+                self.spawns = self.spawns.refused()
             # A cancelled start must not leave its token on disk.
             self._entries.remove(desktop_id)
             self._sockets.remove(desktop_id)
             if isinstance(error, OSError):
                 raise DesktopNotStarted(str(error)) from error
             raise
+        self.spawns = self.spawns.succeeded(time.monotonic() - begun)
         self._known[desktop_id] = entry
         self._outputs[desktop_id] = started.output
         self._watch(entry)

@@ -54,6 +54,12 @@ async def of_token(session: AsyncSession, token_name: str) -> ChatRow | None:
     return await session.scalar(select(ChatRow).where(ChatRow.token_name == token_name))
 
 
+async def count_by_state(session: AsyncSession) -> dict[str, int]:
+    """Return the number of chats in each state that any has."""
+    query = select(ChatRow.state, func.count()).group_by(ChatRow.state)
+    return {row[0]: row[1] for row in await session.execute(query)}
+
+
 async def in_states(session: AsyncSession, states: Sequence[str]) -> list[ChatRow]:
     """Return the chats in one of these states, oldest first."""
     query = (

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from sqlalchemy import delete as delete_rows
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.views import FileView
@@ -109,6 +109,11 @@ async def get(session: AsyncSession, file_id: str) -> FileView:
     if file is None:
         raise UnknownRow("file", file_id)
     return view(file)
+
+
+async def total_size(session: AsyncSession) -> int:
+    """Return the bytes of all files, wherever they are."""
+    return await session.scalar(select(func.sum(FileRow.size))) or 0
 
 
 async def existing(session: AsyncSession, file_ids: Sequence[str]) -> dict[str, FileView]:

@@ -71,6 +71,12 @@ async def queue_length(session: AsyncSession, chat_id: str) -> int:
     return await session.scalar(query) or 0
 
 
+async def queued(session: AsyncSession) -> int:
+    """Return how many messages wait for their turn in all chats."""
+    query = select(func.count()).where(schema.MessageRow.position.is_(None))
+    return await session.scalar(query) or 0
+
+
 async def promote(session: AsyncSession, chat_id: str) -> bool:
     """Move the head of the queue to the end of the history; return whether there was one."""
     query = select(schema.MessageRow).where(

@@ -122,6 +122,7 @@ class Chats:
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self.supervisor = Supervisor(store, self._turns, now)
         self.publish_refused = self._repository.publish_refused
+        self.tool_calls = self._repository.tool_calls
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
@@ -131,8 +132,7 @@ class Chats:
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
         self._human_tools: dict[str, Tool] = {REQUEST_HUMAN.name: RequestHumanTool(self._questions)}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
-        # Set afterwards: the tools for children need the runner's tasks, and the runner needs the
-        # tools.
+        # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
         self._runner.tools = self._tools_of
 
     async def __aenter__(self) -> Self:

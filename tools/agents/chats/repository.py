@@ -20,6 +20,7 @@ from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.states import ChatState, StateEvent, Transition
 from deskhand.tools.conversation.titles import chat_title
+from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.conversation.views import ChatView, Page
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
@@ -71,6 +72,7 @@ class ChatRepository:
         self.hub = hub
         self.settings = settings
         self.now = now
+        self.tool_calls = ToolCallCounts()
         self.waits = ChatWaits(now, clock, self._publish_wait)
 
     async def view(self, chat_id: str) -> ChatView:

@@ -360,6 +360,8 @@ class ChatToolbox:
 
         view = await self._repository.store.write(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
+        known = call.toolset is not None or call.name in self._tools
+        self._repository.tool_calls.add(view.tool, view.status, known=known)
         return view
 
 

@@ -69,6 +69,7 @@ from deskhand.vncbridge.server.server import Address
 from .app import create_app
 from .fleet import limits_in_force, open_fleet
 from .launching import DesktopLaunching
+from .measured import metrics_router
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -160,8 +161,8 @@ async def control_plane(
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
-                *_admin_routers(secret_store, audit, credentials, base_url, store),
-                tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
+                *_admin_routers(secret_store, audit, credentials, base_url, store, fleet),
+                metrics_router(data, store, chats, fleet),
             ],
         )
         _add_middleware(app, settings, credentials, store, audit)
@@ -219,7 +220,8 @@ def _add_middleware(
 ) -> None:
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
-    install_auth(app, _access_policy(settings), credentials, kin=ChatOwnership(store))
+    policy, kin = _access_policy(settings), ChatOwnership(store)
+    install_auth(app, policy, credentials, kin=kin)
     app.add_middleware(AccessLog)
 
 
@@ -229,11 +231,13 @@ def _admin_routers(
     credentials: Credentials,
     base_url: str,
     store: Store,
+    fleet: Fleet,
 ) -> tuple[APIRouter, ...]:
     return (
         secrets_router(secret_store, store.check_room),
         audit_router(audit),
         tokens_router(credentials, lambda: base_url),
+        tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
     )
 
 

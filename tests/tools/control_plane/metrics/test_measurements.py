@@ -1,0 +1,40 @@
+from deskhand.desktop.metrics.exposition import exposition
+from deskhand.tools.control_plane.metrics.measurements import Measurements, metrics_of
+from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
+from deskhand.tools.fleet.spawn_times import SpawnTimes
+
+NOTHING = Measurements("1.2", {}, 0, {}, {})
+
+
+def lines(measured: Measurements) -> list[str]:
+    return exposition(metrics_of(measured)).splitlines()
+
+
+def test_all_that_is_measured_is_a_metric() -> None:
+    calls = ToolCallCounts()
+    calls.add("execute", "done")
+    shown = lines(
+        Measurements(
+            *("1.2", {"running": 2}, 3, {"ready": 1}, {"database": 10, "files": 20}),
+            spawns=SpawnTimes(4, 2.5, 1),
+            tool_calls=calls,
+        )
+    )
+    for line in (
+        'control_plane_info{version="1.2"} 1',
+        'chats{state="running"} 2',
+        "queued_messages 3",
+        'desktops{status="ready"} 1',
+        'store_bytes{kind="database"} 10',
+        'store_bytes{kind="files"} 20',
+        "desktop_spawn_seconds_sum 2.5",
+        "desktop_spawn_seconds_count 4",
+        "desktop_spawn_failures_total 1",
+        'tool_calls_total{tool="execute",status="done"} 1',
+    ):
+        assert f"deskhand_{line}" in shown
+
+
+def test_a_state_without_chats_is_zero() -> None:
+    assert 'deskhand_chats{state="queued"} 0' in lines(NOTHING)
+    assert not any("tool_calls_total{" in line for line in lines(NOTHING))

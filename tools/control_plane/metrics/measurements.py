@@ -1,0 +1,57 @@
+"""Metrics of a control plane, from its measurements. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from deskhand.desktop.metrics.exposition import Metric, Sample
+from deskhand.tools.conversation.states import ChatState
+from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
+from deskhand.tools.fleet.spawn_times import SpawnTimes
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Values of one moment."""
+
+    version: str
+    chats: Mapping[str, int]
+    """Number of chats by state."""
+    queued_messages: int
+    desktops: Mapping[str, int]
+    """Number of desktops by status."""
+    store_bytes: Mapping[str, int]
+    """Bytes by kind: ``database``, and ``files``, also those in the bucket."""
+    spawns: SpawnTimes = field(default_factory=SpawnTimes)
+    tool_calls: ToolCallCounts = field(default_factory=ToolCallCounts)
+
+
+def metrics_of(measured: Measurements) -> Iterator[Metric]:
+    """Yield the metrics."""
+    about = Sample(1, {"version": measured.version})
+    yield Metric("deskhand_control_plane_info", "gauge", "Version; always 1.", (about,))
+    # A state without chats has the value 0, so that an alert on it can be computed.
+    chats = {state.value: 0 for state in ChatState} | dict(measured.chats)
+    yield _gauges("chats", "Chats by state.", "state", chats)
+    waiting = (Sample(measured.queued_messages),)
+    meaning = "Messages that wait for the next turn of their chat."
+    yield Metric("deskhand_queued_messages", "gauge", meaning, waiting)
+    yield _gauges("desktops", "Desktops by status.", "status", measured.desktops)
+    yield _gauges("store_bytes", "Stored bytes by kind.", "kind", measured.store_bytes)
+    spawns = measured.spawns
+    times = (Sample(spawns.seconds, {}, "_sum"), Sample(spawns.count, {}, "_count"))
+    meaning = "Seconds from the request for a desktop until it is ready."
+    yield Metric("deskhand_desktop_spawn_seconds", "summary", meaning, times)
+    failed = (Sample(spawns.failed),)
+    meaning = "Desktops that could not be started."
+    yield Metric("deskhand_desktop_spawn_failures_total", "counter", meaning, failed)
+    calls = tuple(
+        Sample(count, {"tool": tool, "status": status})
+        for (tool, status), count in sorted(measured.tool_calls.items())
+    )
+    meaning = "Tool calls that have ended, by tool and status."
+    yield Metric("deskhand_tool_calls_total", "counter", meaning, calls)
+
+
+def _gauges(name: str, meaning: str, label: str, values: Mapping[str, int]) -> Metric:
+    samples = tuple(Sample(value, {label: key}) for key, value in sorted(values.items()))
+    return Metric(f"deskhand_{name}", "gauge", meaning, samples)
