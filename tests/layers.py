@@ -16,7 +16,7 @@ COMPOSERS = {"desktop/service", "tools/control_plane/service"}
 
 _TABLE = """
 desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
-desktop/actions: desktop/capture desktop/input desktop/screenshots
+desktop/actions: desktop/capture desktop/input desktop/screenshots vncbridge/openapi
 desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files desktop/git
   desktop/processes
 desktop/agent_helper/wire: desktop/files desktop/files/editing
@@ -50,6 +50,7 @@ desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
 desktop/own_api: desktop/tool_calls recording
+desktop/openapi: desktop/processes recording vncbridge/auth vncbridge/openapi
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
   vncbridge/http
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
@@ -75,6 +76,8 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   desktop/network desktop/remote.py recording recording/disk tools/control_plane
   tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
+tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
+tools/control_plane/openapi: tools/conversation vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: recording/library tools/audit tools/control_plane
@@ -96,7 +99,7 @@ tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
 tools/store: tools/conversation tools/store/faults
 tools/store/faults: recording/disk
-vncbridge/auth: vncbridge/http vncbridge/server
+vncbridge/auth: vncbridge/http vncbridge/openapi vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
 vncbridge/server: vncbridge/http
 vncbridge/viewer: vncbridge/http
@@ -124,7 +127,7 @@ OWNER = {
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
-    "psutil": {"desktop/metrics"},
+    "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
         *("tools/agents/chats", "tools/audit", "tools/credentials", "tools/recovery"),
@@ -177,6 +180,12 @@ VALUES = {
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "desktop.launch_port.launch_port",
     *("desktop.mcp.calls.images", "desktop.mcp.limits"),
+    *(f"desktop.openapi.{name}" for name in ("commands", "files", "operations", "recordings")),
+    *("desktop.openapi.screen", "desktop.openapi.state"),
+    *(
+        f"tools.control_plane.openapi.{name}"
+        for name in ("administration", "chats", "operations", "recordings")
+    ),
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

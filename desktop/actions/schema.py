@@ -1,5 +1,9 @@
 """JSON Schema of the action requests, built from the table of actions."""
 
+from collections.abc import Mapping
+
+from deskhand.vncbridge.openapi.schemas import component, enum, reference
+
 from .catalog import ACTIONS, ActionKind
 from .fields import FIELDS, Json
 from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICTURE, SPACES
@@ -7,8 +11,7 @@ from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICT
 _SCALED: Json = {"type": "integer", "minimum": SMALLEST_PICTURE}
 SPACE: Json = {
     "coordinate_space": {
-        "type": "string",
-        "enum": list(SPACES),
+        **enum("CoordinateSpace", *SPACES),
         "description": "Pixels of all points, regions and pictures of this request.",
     },
     "scaled_width": {**_SCALED, "description": "Own size instead; goes with scaled_height."},
@@ -18,55 +21,73 @@ _REF: Json = {
     "type": "string",
     "description": "Of the newest accessibility tree, instead of a coordinate: its middle.",
 }
-_PICTURE: Json = {name: FIELDS[name].schema for name in ("format", "quality", "cursor", "since")}
+_ENUMS = {"format": "ImageFormat", "scroll_direction": "ScrollDirection"}
+
+
+def _schema_of(field: str) -> Json:
+    schema = FIELDS[field].schema
+    return component(_ENUMS[field], schema) if field in _ENUMS else schema
+
+
+_PICTURE: Json = {name: _schema_of(name) for name in ("format", "quality", "cursor", "since")}
 _MILLISECONDS: Json = {"type": "integer", "minimum": 0, "maximum": LONGEST_SETTLE}
-_OBSERVE: Json = {
-    "type": "object",
-    "description": "Wait until the screen rests after the action, and answer with its picture.",
-    "additionalProperties": False,
-    "properties": {
-        "screenshot": {"type": "boolean", "default": True},
-        "settle": {
-            "type": "object",
-            "additionalProperties": False,
-            "properties": {
-                "quiet_ms": {**_MILLISECONDS, "default": 100},
-                "max_ms": {**_MILLISECONDS, "default": 3000},
-                "ignore": {
-                    "type": "array",
-                    "items": FIELDS["region"].schema,
-                    "maxItems": MOST_IGNORED,
-                    "description": "Regions whose repainting does not count.",
-                },
+_SETTLE: Json = component(
+    "Settle",
+    {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {
+            "quiet_ms": {**_MILLISECONDS, "default": 100},
+            "max_ms": {**_MILLISECONDS, "default": 3000},
+            "ignore": {
+                "type": "array",
+                "items": FIELDS["region"].schema,
+                "maxItems": MOST_IGNORED,
+                "description": "Regions whose repainting does not count.",
             },
         },
-        **_PICTURE,
     },
-}
+)
+_OBSERVE: Json = component(
+    "Observe",
+    {
+        "type": "object",
+        "description": "Wait until the screen rests after the action, and answer with its picture.",
+        "additionalProperties": False,
+        "properties": {
+            "screenshot": {"type": "boolean", "default": True},
+            "settle": _SETTLE,
+            **_PICTURE,
+        },
+    },
+)
 
 
 def action_schema() -> Json:
     """Return the schema of the body of ``POST /action``."""
-    return {"oneOf": [_variant(name, kind, {"observe": _OBSERVE}) for name, kind in _kinds()]}
+    return _union("Action", "Action", {"observe": _OBSERVE})
 
 
 def batch_schema() -> Json:
     """Return the schema of the body of ``POST /actions``."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["actions"],
-        "properties": {
-            "actions": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": LONGEST_BATCH,
-                "items": {"oneOf": [_variant(name, kind, {}) for name, kind in _kinds()]},
+    return component(
+        "Batch",
+        {
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["actions"],
+            "properties": {
+                "actions": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": LONGEST_BATCH,
+                    "items": _union("BatchedAction", "InBatch", {}),
+                },
+                "observe": _OBSERVE,
+                **SPACE,
             },
-            "observe": _OBSERVE,
-            **SPACE,
         },
-    }
+    )
 
 
 def screenshot_parameters() -> list[Json]:
@@ -98,21 +119,31 @@ def either(first: str, second: str) -> Json:
     return {"oneOf": [{"required": [first]}, {"required": [second]}]}
 
 
-def _kinds() -> list[tuple[str, ActionKind]]:
-    return list(ACTIONS.items())
+def _union(union: str, suffix: str, extra: Json) -> Json:
+    """Return the component of any action; that of each has its name and the suffix."""
+    names = {name: f"{name.title().replace('_', '')}{suffix}" for name in ACTIONS}
+    variants = [
+        component(names[name], _variant(name, kind, extra)) for name, kind in ACTIONS.items()
+    ]
+    mapping = {name: reference(variant)["$ref"] for name, variant in names.items()}
+    discriminator = {"propertyName": "action", "mapping": mapping}
+    return component(union, {"oneOf": variants, "discriminator": discriminator})
 
 
-def _variant(name: str, kind: ActionKind, extra: Json) -> Json:
-    fields = {field: FIELDS[field].schema for field in (*kind.needs, *kind.takes)}
+def _variant(name: str, kind: ActionKind, extra: Mapping[str, Json]) -> Json:
+    fields = {field: _schema_of(field) for field in (*kind.needs, *kind.takes)}
     needs = ["action", *kind.needs]
     # A ref of the accessibility tree may stand in the place of a coordinate: the routes replace it
-    # before the parser reads the body.
+    # before the parser reads the body. Generators of clients read a `oneOf` as a union of types,
+    # and ignore `if`.
     either: Json = {}
     if "coordinate" in fields:
         fields["ref"] = _REF
+        both: Json = {"not": {"required": ["coordinate"]}}
+        either = {"if": {"required": ["ref"]}, "then": both}
     if "coordinate" in needs:
         needs.remove("coordinate")
-        either = {"oneOf": [{"required": ["coordinate"]}, {"required": ["ref"]}]}
+        either["else"] = {"required": ["coordinate"]}
     return {
         "type": "object",
         "title": name,

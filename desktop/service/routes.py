@@ -29,6 +29,7 @@ from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.desktop.mcp.calls.own_desktop import OwnDesktopCallers
 from deskhand.desktop.metrics.api import router as metrics_router
+from deskhand.desktop.openapi.operations import OPERATIONS
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
@@ -144,7 +145,7 @@ def application(
     add_routes(app, *_dialects(own_api, context.settings.speak))
     add_mcp(app, McpEndpoint(OwnDesktopCallers(own_api), VERSION))
     policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
-    install_auth(app, policy, common.credentials)
+    install_auth(app, policy, common.credentials, operations=OPERATIONS)
     return app
 
 

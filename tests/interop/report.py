@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-REQUIRED = ("openapi-python-client", "schemathesis")
+REQUIRED = ("openapi-python-client", "prometheus-client", "schemathesis")
 """Clients without whose tests the run fails."""
 
 _HEADER = """# Clients that are tested with Deskhand

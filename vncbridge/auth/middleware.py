@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.add_routes import add_routes
+from deskhand.vncbridge.openapi.document import ApiOperations
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
 from .credentials import SESSION_SECONDS, Credentials
@@ -366,13 +367,14 @@ def install_auth(
     *,
     secure: bool = False,
     kin: OwningChats = owned_by_none,
+    operations: ApiOperations | None = None,
 ) -> None:
     """Add access control to an application, with the login routes and the form of its errors.
 
-    The OpenAPI document of the application then lists all of its routes.
+    The OpenAPI document of the application then describes ``operations`` and lists all routes.
     """
     add_routes(app, login_router(credentials, secure))
-    complete_openapi(app)
+    complete_openapi(app, operations)
     app.add_exception_handler(StarletteHTTPException, _http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_middleware(AuthMiddleware, gate=gate, credentials=credentials, kin=kin)

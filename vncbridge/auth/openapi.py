@@ -13,6 +13,9 @@ from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute, WebSocketRoute
 
+from deskhand.vncbridge.openapi.document import ApiOperation, ApiOperations, describe
+from deskhand.vncbridge.openapi.schemas import FLAG, NUMBER, TEXT, array, nullable, record
+
 from .policy import is_open
 
 Json = dict[str, Any]
@@ -47,7 +50,8 @@ _BODY: Json = {
 _CONTENT: Json = {"application/json": {"schema": {"$ref": f"#/components/schemas/{REFUSAL}"}}}
 _OF_ALL = {
     "400": "The request is not valid; nothing was done.",
-    "default": "It was refused for another reason.",
+    "4XX": "It was refused for another reason.",
+    "5XX": "It failed.",
 }
 _OF_CLOSED = {
     "401": "There is no credential, or one that is wrong or has ended.",
@@ -58,18 +62,45 @@ _OF_BODIES = {
     "413": "The body is too large.",
     "415": "The body is of a type that is not taken.",
 }
+_TOKEN: Json = {
+    "id": TEXT,
+    "name": TEXT,
+    "scopes": array(TEXT),
+    "created_at": NUMBER,
+    "expires_at": nullable(NUMBER),
+}
+_SIGNED_IN = record("SignedIn", {"signed_in": FLAG})
+_LOGIN_CODE = record("LoginCode", {"code": TEXT})
+TICKET = record("Ticket", {"ticket": TEXT, "expires_at": NUMBER, "role": TEXT})
+OPERATIONS: ApiOperations = {
+    "GET /api/v0/tokens": ApiOperation(
+        "list_tokens", record("Tokens", {"tokens": array(record("Token", _TOKEN))})
+    ),
+    "POST /api/v0/tokens": ApiOperation(
+        "issue_token", record("IssuedToken", {**_TOKEN, "token": TEXT}, {"url": TEXT})
+    ),
+    "DELETE /api/v0/tokens/{token_id}": ApiOperation("revoke_token"),
+    "POST /api/v0/login": ApiOperation("sign_in", _SIGNED_IN),
+    "POST /api/v0/login/codes": ApiOperation("make_login_code", _LOGIN_CODE),
+    "POST /logout": ApiOperation("sign_out", _SIGNED_IN),
+}
+"""Operations that every service has."""
 # FastAPI documents these for its 422; the services answer 400 in the form above instead.
 _OF_THE_FRAMEWORK = ("HTTPValidationError", "ValidationError")
 
 
-def complete_openapi(app: FastAPI) -> None:
-    """Make the OpenAPI document of an application complete: refusals, and all of its routes."""
+def complete_openapi(app: FastAPI, operations: ApiOperations | None = None) -> None:
+    """Make the OpenAPI document of an application complete, when it is first requested.
+
+    It gets the names and answers of ``operations``, refusals, and the list of all routes.
+    """
     described = app.openapi
 
     def openapi() -> Json:
         document = described()
         # FastAPI keeps the document after the first call and returns the same object again.
         if MEMBER not in document:
+            describe(document, {**OPERATIONS, **(operations or {})})
             complete(document)
             document[MEMBER] = [
                 {"method": method, "path": path} for method, path in sorted(served(app.routes))
@@ -129,5 +160,5 @@ def _complete(path: str, operation: Json) -> None:
         # A route's own description of a status is more exact than the general one.
         answers.setdefault(status, {"description": meaning})
     for status, answer in answers.items():
-        if status[0] in "45d":
+        if status[0] in "45":
             answer.setdefault("content", _CONTENT)

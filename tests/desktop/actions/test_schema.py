@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from deskhand.desktop.actions.catalog import ACTIONS
 from deskhand.desktop.actions.requests import action_request, batch_request
@@ -75,13 +76,15 @@ def test_every_field_of_the_schema_is_taken_by_the_parser(name: str) -> None:
 @pytest.mark.parametrize("name", ACTIONS)
 def test_every_required_field_is_required_by_the_parser(name: str) -> None:
     needed = ACTIONS[name].needs
-    either = VARIANTS[name].get("oneOf")
+    is_valid = Draft202012Validator(VARIANTS[name]).is_valid
+    complete = {"action": name} | {field: EXAMPLES.get(field, name) for field in needed}
+    assert is_valid(complete)
+    for field in needed:
+        assert not is_valid({key: complete[key] for key in complete if key != field})
     if "coordinate" in needed:
-        assert either == [{"required": ["coordinate"]}, {"required": ["ref"]}]
-        assert {*VARIANTS[name]["required"], "coordinate"} == {"action", *needed}
-    else:
-        assert either is None
-        assert VARIANTS[name]["required"] == ["action", *needed]
+        referred = {key: complete[key] for key in complete if key != "coordinate"} | {"ref": "e1"}
+        assert is_valid(referred)
+        assert not is_valid(complete | referred)
     for left_out in needed:
         data = {field: EXAMPLES[field] for field in needed if field != left_out}
         with pytest.raises(InvalidAction, match="Missing"):

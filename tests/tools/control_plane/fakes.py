@@ -18,6 +18,7 @@ from fastapi import FastAPI
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.chats.events import ChatSubscription, EventHub
+from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -398,7 +399,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
             return frozenset({name})
         return frozenset(filter(None, [(await files.get(name)).chat_id]))
 
-    install_auth(app, AccessPolicy(), credentials, kin=owners)
+    install_auth(app, AccessPolicy(), credentials, kin=owners, operations=OPERATIONS)
     return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 

@@ -23,7 +23,7 @@ def completed(path: str, **members: Any) -> dict[str, Any]:
 
 def test_an_operation_tells_how_it_is_refused() -> None:
     shown = completed("/api/things")
-    assert set(shown["responses"]) == {"200", "400", "401", "403", "default"}
+    assert set(shown["responses"]) == {"200", "400", "401", "403", "4XX", "5XX"}
     form = {"schema": {"$ref": "#/components/schemas/Refusal"}}
     assert shown["responses"]["401"]["content"] == {"application/json": form}
     assert "content" not in shown["responses"]["200"]

@@ -12,7 +12,6 @@ from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.views import ChatView
-from deskhand.tools.conversation.waiting import TEXTS
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 
@@ -28,7 +27,6 @@ MODES = ("general", "computer_use", "explore")
 # A string that contains more than white space.
 NON_BLANK_TEXT = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
 _MAYBE = ["string", "null"]
-_OBJECT_MAYBE = ["object", "null"]
 _NEW_CHAT = {
     "type": "object",
     "additionalProperties": False,
@@ -42,33 +40,6 @@ _NEW_CHAT = {
             "description": "True for a chat without tools to run programs.",
         },
     },
-}
-_WAITING_FOR = {
-    "type": _OBJECT_MAYBE,
-    "description": "Reason for which the turn does not continue now; null while it works, and "
-    "at rest. `database`: the control plane cannot write (lock, full disk, I/O error) and "
-    "continues the turn when it can. `human_in_control`: a person is in control. `question`: "
-    "it asked a person, see `requires_action`.",
-    "required": ["kind", "text", "since"],
-    "properties": {
-        "kind": {"enum": list(TEXTS), "description": "More kinds may be added."},
-        "text": {"type": "string", "description": "The reason for people."},
-        "since": {"type": "number", "description": "Unix time in seconds."},
-    },
-}
-_CHAT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "The chat with its steps and files.",
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "required": ["waiting_for"],
-                    "properties": {"waiting_for": _WAITING_FOR},
-                }
-            }
-        },
-    }
 }
 _ANSWER = {
     "type": "object",
@@ -111,7 +82,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
         page = await chats.list(parent=parent, state=state, limit=limit, cursor=cursor)
         return JSONResponse(page.to_json())
 
-    @routes.get("/{chat_id}", responses=_CHAT)
+    @routes.get("/{chat_id}")
     async def one(chat_id: str, request: Request) -> JSONResponse:
         """Show a chat with its steps and files."""
         return JSONResponse(await whole(chats, chat_id, reads_conversation(request.scope)))

@@ -27,6 +27,7 @@ from deskhand.tools.agents.providers.selection import Models, ProviderAccount
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
+from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
@@ -221,7 +222,7 @@ def _add_middleware(
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin = _access_policy(settings), ChatOwnership(store)
-    install_auth(app, policy, credentials, kin=kin)
+    install_auth(app, policy, credentials, kin=kin, operations=OPERATIONS)
     app.add_middleware(AccessLog)
 
 

@@ -1,0 +1,110 @@
+"""The operations of a desktop service: name and answer of each. Tests compare them with answers."""
+
+from deskhand.vncbridge.auth.openapi import TICKET
+from deskhand.vncbridge.openapi.document import ApiOperation, ApiOperations
+
+from .commands import (
+    CANCELED_CALL,
+    GIT_CREDENTIAL,
+    GIT_CREDENTIALS,
+    GIT_REFS,
+    MESSAGE,
+    OUTPUT,
+    PROCESSES,
+    STALE_CHATS,
+    STARTED_PROCESS,
+)
+from .files import DIRECTORY, EDITED_FILES, LINES, MATCHES, RESOLVED_PATH, WRITTEN_FILE
+from .recordings import RECORDING, RECORDINGS, STOPPED_RECORDING
+from .screen import (
+    ACTION_RESULT,
+    APPLICATIONS,
+    BATCH_RESULT,
+    CHANGED_WINDOW,
+    LAUNCHED,
+    WIDGETS,
+    WINDOWS,
+)
+from .state import DISPLAY, LEASE, SECRET_COUNT, STATUS
+
+_DESKTOP = "/api/v0/desktop"
+_RECORDING = f"{_DESKTOP}/recordings/{{recording_id}}"
+_PROCESS = "/api/v0/processes/{process_id}"
+
+_SCREEN: ApiOperations = {
+    f"GET {_DESKTOP}": ApiOperation("read_status", STATUS),
+    f"GET {_DESKTOP}/screenshot": ApiOperation("take_screenshot"),
+    f"POST {_DESKTOP}/action": ApiOperation("act", ACTION_RESULT),
+    f"POST {_DESKTOP}/actions": ApiOperation("act_in_order", BATCH_RESULT),
+    f"GET {_DESKTOP}/events": ApiOperation("stream_events"),
+    f"GET {_DESKTOP}/windows": ApiOperation("list_windows", WINDOWS),
+    f"POST {_DESKTOP}/windows/{{window_id}}/move": ApiOperation("move_window", CHANGED_WINDOW),
+    f"POST {_DESKTOP}/windows/{{window_id}}/{{wish}}": ApiOperation(
+        "change_window", CHANGED_WINDOW
+    ),
+    f"GET {_DESKTOP}/applications": ApiOperation("list_applications", APPLICATIONS),
+    f"POST {_DESKTOP}/launch": ApiOperation("launch_application", LAUNCHED),
+    f"POST {_DESKTOP}/open": ApiOperation("open_path_or_url", LAUNCHED),
+    f"GET {_DESKTOP}/clipboard": ApiOperation("read_clipboard"),
+    f"PUT {_DESKTOP}/clipboard": ApiOperation("write_clipboard"),
+    f"POST {_DESKTOP}/clipboard/restore": ApiOperation("restore_clipboard"),
+    f"GET {_DESKTOP}/accessibility": ApiOperation("read_accessibility", WIDGETS),
+    f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
+    f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
+}
+_CONTROL: ApiOperations = {
+    f"POST {_DESKTOP}/tickets": ApiOperation("issue_ticket", TICKET),
+    f"GET {_DESKTOP}/lease": ApiOperation("read_lease", LEASE),
+    f"POST {_DESKTOP}/lease": ApiOperation("change_lease", LEASE),
+    f"DELETE {_DESKTOP}/lease": ApiOperation("end_lease", LEASE),
+    f"GET {_DESKTOP}/secrets": ApiOperation("count_secrets", SECRET_COUNT),
+    f"POST {_DESKTOP}/secrets": ApiOperation("add_secrets", SECRET_COUNT),
+    f"DELETE {_DESKTOP}/secrets": ApiOperation("clear_secrets"),
+    "GET /metrics": ApiOperation("read_metrics"),
+}
+_RECORDINGS: ApiOperations = {
+    f"POST {_DESKTOP}/recording/start": ApiOperation("start_recording", MESSAGE),
+    f"POST {_DESKTOP}/recording/stop": ApiOperation("stop_recording", STOPPED_RECORDING),
+    f"GET {_DESKTOP}/recordings": ApiOperation("list_recordings", RECORDINGS),
+    f"GET {_RECORDING}": ApiOperation("read_recording", RECORDING),
+    f"DELETE {_RECORDING}": ApiOperation("delete_recording"),
+    f"POST {_RECORDING}/steps": ApiOperation("add_recording_step"),
+    **{
+        f"{method} {_RECORDING}/{part}": ApiOperation(f"{verb}_recording_{name}")
+        for part, name in (
+            ("video", "video"),
+            ("thumbnail", "thumbnail"),
+            ("clip", "clip"),
+            ("steps/{index}/picture", "step_picture"),
+            ("steps.vtt", "chapters"),
+        )
+        for method, verb in (("GET", "read"), ("HEAD", "check"))
+    },
+}
+_COMMANDS: ApiOperations = {
+    "POST /api/v0/processes/start": ApiOperation("start_process", STARTED_PROCESS),
+    "GET /api/v0/processes/list": ApiOperation("list_processes", PROCESSES),
+    f"POST {_PROCESS}/signal": ApiOperation("signal_process", MESSAGE),
+    f"POST {_PROCESS}/cancel": ApiOperation("cancel_process", CANCELED_CALL),
+    f"POST {_PROCESS}/input": ApiOperation("write_process_input", MESSAGE),
+    f"POST {_PROCESS}/resize": ApiOperation("resize_process_terminal", MESSAGE),
+    f"GET {_PROCESS}/output": ApiOperation("read_process_output", OUTPUT),
+    f"GET {_PROCESS}/stream": ApiOperation("stream_process_output"),
+    "POST /api/v0/tool-calls/{call_id}/cancel": ApiOperation("cancel_tool_call", CANCELED_CALL),
+    "GET /api/v0/git/credentials": ApiOperation("list_git_credentials", GIT_CREDENTIALS),
+    "PUT /api/v0/git/credentials": ApiOperation("put_git_credential", GIT_CREDENTIAL),
+    "DELETE /api/v0/git/credentials": ApiOperation("delete_git_credential"),
+    "POST /api/v0/git/stale": ApiOperation("mark_git_branch_stale", STALE_CHATS),
+    "GET /api/v0/git/refs": ApiOperation("list_git_refs", GIT_REFS),
+}
+_FILES: ApiOperations = {
+    "GET /api/v0/read-file": ApiOperation("read_file"),
+    "GET /api/v0/read-file-lines": ApiOperation("read_file_lines", LINES),
+    "POST /api/v0/list-directory": ApiOperation("list_directory", DIRECTORY),
+    "GET /api/v0/resolve-path": ApiOperation("resolve_path", RESOLVED_PATH),
+    "POST /api/v0/search": ApiOperation("search_files", MATCHES),
+    "GET /api/v0/watch": ApiOperation("watch_files"),
+    "POST /api/v0/write-file": ApiOperation("write_file", WRITTEN_FILE),
+    "POST /api/v0/edit-files": ApiOperation("edit_files", EDITED_FILES),
+}
+OPERATIONS: ApiOperations = {**_SCREEN, **_CONTROL, **_RECORDINGS, **_COMMANDS, **_FILES}

@@ -1,0 +1,118 @@
+"""Answers about the screen: actions, windows, widgets, applications."""
+
+from deskhand.vncbridge.openapi.schemas import (
+    COUNT,
+    FLAG,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    Json,
+    array,
+    described,
+    enum,
+    nullable,
+    record,
+    reference,
+)
+
+SIZE = record("Size", {"width": COUNT, "height": COUNT})
+SPACE = record("Space", {"name": TEXT, "width": COUNT, "height": COUNT})
+_POINT = described({**array(INTEGER), "minItems": 2, "maxItems": 2}, "[x, y]")
+_REGION = described({**array(INTEGER), "minItems": 4, "maxItems": 4}, "[x1, y1, x2, y2], half open")
+_TIMINGS = record(
+    "Timings", {"act_ms": NUMBER, "settle_ms": NUMBER, "capture_ms": NUMBER, "encode_ms": NUMBER}
+)
+_FOCUSED = nullable(record("FocusedWindow", {"id": INTEGER, "title": TEXT}))
+_PICTURE: Json = {
+    "screenshot_width": COUNT,
+    "screenshot_height": COUNT,
+    "screenshot_media_type": TEXT,
+    "screenshot_data": described(TEXT, "Base64; absent if `unchanged`."),
+    "native_size": SIZE,
+    "unchanged": FLAG,
+}
+_PERFORMED: Json = {
+    "point": _POINT,
+    "native_point": _POINT,
+    "model_point": described({**array(NUMBER), "minItems": 2, "maxItems": 2}, "[x, y]"),
+    "clamped": described(FLAG, "A point outside of the screen was moved to its edge."),
+    "told_text": TEXT,
+    "typed_into": described(TEXT, "Host of the page that received a protected text."),
+    **_PICTURE,
+}
+_OBSERVED: Json = {
+    "settled": enum("Settled", "quiet", "ceiling", "no_change"),
+    "changed_fraction": NUMBER,
+    "changed_regions": array(_REGION),
+    "focused_before": _FOCUSED,
+    "focused_after": _FOCUSED,
+    **_PICTURE,
+}
+_REPLAYED: Json = {"replayed": described(FLAG, "True if the call was executed before.")}
+_END: Json = {"space": SPACE, "timings": _TIMINGS, "instance_id": TEXT}
+
+ACTION_RESULT = record(
+    "ActionResult",
+    {"output": TEXT, "frame_id": TEXT, **_END},
+    {**_PERFORMED, **_OBSERVED, **_REPLAYED},
+)
+_ERROR = record("ActionError", {"message": TEXT, "detail": TEXT})
+_MEMBER = record(
+    "BatchMember",
+    {},
+    {
+        "output": TEXT,
+        "frame_id": TEXT,
+        **_PERFORMED,
+        "timings": _TIMINGS,
+        "error": _ERROR,
+        "skipped": described(FLAG, "True if it never began, because one before it failed."),
+    },
+)
+BATCH_RESULT = record(
+    "BatchResult",
+    {"results": array(_MEMBER), "skipped": COUNT, "frame_id": TEXT, **_END},
+    {**_OBSERVED, **_REPLAYED},
+)
+
+_RECTANGLE = record("Rectangle", {"x": INTEGER, "y": INTEGER, "width": COUNT, "height": COUNT})
+WINDOW = record(
+    "Window",
+    {
+        "id": INTEGER,
+        "title": TEXT,
+        "class": TEXT,
+        "pid": nullable(INTEGER),
+        "geometry": _RECTANGLE,
+        "native_geometry": _RECTANGLE,
+        "focused": FLAG,
+        "maximized": FLAG,
+        "minimized": FLAG,
+        "dialog": FLAG,
+    },
+)
+WINDOWS = record("Windows", {"windows": array(WINDOW), "space": SPACE})
+CHANGED_WINDOW = record(
+    "ChangedWindow",
+    {"window": nullable(WINDOW)},
+    {"space": SPACE, "closed": described(FLAG, "True if there is no such window any more.")},
+)
+_WIDGET = record(
+    "Widget",
+    {"role": TEXT},
+    {
+        "name": TEXT,
+        "ref": described(TEXT, "Names it in actions, until the tree is read again."),
+        "rectangle": _REGION,
+        "states": array(TEXT),
+        "children": array(reference("Widget")),
+    },
+)
+WIDGETS = record(
+    "Widgets",
+    {"space": SPACE, "complete": FLAG, "applications": array(_WIDGET)},
+    {"note": TEXT},
+)
+_APPLICATION = record("Application", {"name": TEXT, "title": TEXT, "types": array(TEXT)})
+APPLICATIONS = record("Applications", {"applications": array(_APPLICATION)})
+LAUNCHED = record("Launched", {"process_id": TEXT, "command": TEXT})

@@ -1,0 +1,99 @@
+"""Answers about the service itself, its desktops, secrets and audit log."""
+
+from deskhand.vncbridge.openapi.schemas import (
+    ANY_OBJECT,
+    COUNT,
+    FLAG,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    array,
+    described,
+    mapping,
+    nullable,
+    record,
+)
+
+HEALTH = record("Health", {"status": TEXT})
+_DISK = record(
+    "Disk",
+    {"free_bytes": COUNT, "low": FLAG},
+    {"total_bytes": COUNT, "needed_bytes": COUNT, "reserve": TEXT},
+)
+STATUS = record(
+    "Status",
+    {"version": TEXT},
+    {
+        "model": described(TEXT, "This and the others for administrators only."),
+        "key_set": FLAG,
+        "data_dir": TEXT,
+        "free_bytes": COUNT,
+        "disk": _DISK,
+        "chats": described(mapping(COUNT), "Number of chats by state."),
+        "desktops": described(mapping(COUNT), "Number of desktops by status."),
+        "desktop_limits": nullable(ANY_OBJECT),
+        "event_streams": COUNT,
+        "dropped_thinking": COUNT,
+        "resumed_by_supervisor": COUNT,
+    },
+)
+DESKTOP = record(
+    "Desktop",
+    {
+        "id": TEXT,
+        "name": nullable(TEXT),
+        "status": TEXT,
+        "chat_id": nullable(TEXT),
+        "created_at": NUMBER,
+        "live_url": nullable(TEXT),
+        "level": TEXT,
+        "pid": nullable(INTEGER),
+        "browser_warning": TEXT,
+        "missing_protections": array(TEXT),
+        "has_display": FLAG,
+        "egress": nullable(ANY_OBJECT),
+    },
+)
+DESKTOPS = record("Desktops", {"desktops": array(DESKTOP)})
+SECRET = record(
+    "Secret",
+    {
+        "name": TEXT,
+        "chats": nullable(array(TEXT)),
+        "domains": nullable(array(TEXT)),
+        "anywhere": FLAG,
+        "without_execute": FLAG,
+        "state": TEXT,
+    },
+)
+SECRETS = record("Secrets", {"secrets": array(SECRET)})
+AUDIT_RECORDS = record(
+    "AuditRecords",
+    {
+        "records": array(
+            record(
+                "AuditRecord",
+                {
+                    "writer": TEXT,
+                    "n": COUNT,
+                    "at": NUMBER,
+                    "actor": TEXT,
+                    "action": TEXT,
+                    "subject": TEXT,
+                    "details": ANY_OBJECT,
+                    "previous": TEXT,
+                    "hash": TEXT,
+                },
+            )
+        ),
+        "next_cursor": nullable(TEXT),
+    },
+)
+AUDIT_VERIFICATION = record(
+    "AuditVerification",
+    {
+        "intact": FLAG,
+        "problems": array(TEXT),
+        "heads": array(record("AuditHead", {"writer": TEXT, "n": COUNT, "hash": TEXT})),
+    },
+)

@@ -1,0 +1,60 @@
+"""Answers about chats, tools and files."""
+
+from deskhand.tools.conversation.views import ChatView, FileView, MessageView, StepView, UsageView
+from deskhand.tools.conversation.waiting import TEXTS, WaitingFor
+from deskhand.vncbridge.openapi.schemas import (
+    ANY_OBJECT,
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Json,
+    array,
+    described,
+    nullable,
+    record,
+    record_of,
+)
+
+_WAITING_FOR = described(
+    nullable(
+        record_of(
+            "WaitingFor",
+            WaitingFor,
+            kind=described({"type": "string", "examples": list(TEXTS)}, "More kinds may be added."),
+            text=described(TEXT, "The reason for people."),
+            since=described(NUMBER, "Unix time in seconds."),
+        )
+    ),
+    "Reason for which the turn does not continue now; null while it works, and at rest. "
+    "`database`: the control plane cannot write (lock, full disk, I/O error) and continues the "
+    "turn when it can. `human_in_control`: a person is in control. `question`: it asked a person, "
+    "see `requires_action`.",
+)
+_CHAT: Json = {
+    "usage": record_of("Usage", UsageView),
+    "waiting_for": _WAITING_FOR,
+    "recording_file_id": nullable(TEXT),
+}
+CHAT = record_of("Chat", ChatView, **_CHAT)
+CHATS = record("Chats", {"chats": array(CHAT), "next_cursor": nullable(TEXT)})
+STEP = record_of("Step", StepView)
+FILE = record_of("File", FileView, pinned=FLAG)
+WHOLE_CHAT = record_of("WholeChat", ChatView, **_CHAT, steps=array(STEP), files=array(FILE))
+MESSAGES = record(
+    "Messages",
+    {"messages": array(record_of("Message", MessageView, content=array(ANY_OBJECT), queued=FLAG))},
+)
+STOPPED = record("Stopped", {"stopped": COUNT})
+FILES = record("Files", {"files": array(FILE)})
+_TOOL = record("Tool", {"name": TEXT, "description": TEXT, "input_schema": ANY_OBJECT})
+TOOLS = record("Tools", {"tools": array(_TOOL)})
+TOOL_RESULT = record(
+    "ToolResult",
+    {"caller_chat_id": TEXT},
+    {
+        "result": described({}, "What the tool returned; its form depends on the tool."),
+        "error": described(TEXT, "Error of a tool that failed."),
+        "is_error": FLAG,
+    },
+)

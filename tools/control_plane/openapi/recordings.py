@@ -1,0 +1,98 @@
+"""Answers about recordings and runs."""
+
+from deskhand.vncbridge.openapi.schemas import (
+    ANY_OBJECT,
+    COUNT,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Json,
+    array,
+    described,
+    nullable,
+    record,
+)
+
+from .chats import CHAT, WHOLE_CHAT
+
+_FACTS: Json = {
+    "end_reason": nullable(TEXT),
+    "complete": nullable(FLAG),
+    "bytes": COUNT,
+    "video_s": described(nullable(NUMBER), "Length of the video."),
+    "duration_s": described(nullable(NUMBER), "Real time that it covers."),
+    "pinned": FLAG,
+}
+_SUMMARY = record(
+    "RecordingSummary",
+    {
+        "chat_id": TEXT,
+        "parent_id": nullable(TEXT),
+        "title": TEXT,
+        "outcome": nullable(TEXT),
+        "recording_status": TEXT,
+        "created_at": NUMBER,
+        "step_count": COUNT,
+        "recording_file_id": nullable(TEXT),
+        "recording_file_ids": array(TEXT),
+        "thumbnail_file_id": nullable(TEXT),
+        "thumbnail_url": nullable(TEXT),
+        "run_url": TEXT,
+        **_FACTS,
+    },
+)
+RECORDINGS = record("Recordings", {"recordings": array(_SUMMARY), "next_cursor": nullable(TEXT)})
+_PART = record(
+    "RecordingPart",
+    {
+        "index": COUNT,
+        "file_id": TEXT,
+        "bytes": COUNT,
+        "video_start": NUMBER,
+        "video_s": NUMBER,
+        "end_reason": nullable(TEXT),
+        "video_url": TEXT,
+    },
+)
+RECORDING = record(
+    "Recording",
+    {
+        "id": TEXT,
+        "status": TEXT,
+        "started_at": nullable(NUMBER),
+        **_FACTS,
+        "parts": array(_PART),
+        "steps": array(ANY_OBJECT),
+        "time_map": described(array(array(NUMBER)), "Points [real seconds, seconds of the video]."),
+        "video_url": TEXT,
+        "thumbnail_url": TEXT,
+        "steps_url": TEXT,
+    },
+)
+_VIDEO = record(
+    "RunVideo",
+    {
+        "file_id": TEXT,
+        "url": TEXT,
+        "name": TEXT,
+        "media_type": TEXT,
+        "bytes": COUNT,
+        "created_at": NUMBER,
+        "pinned": FLAG,
+        "metadata": ANY_OBJECT,
+        "part": COUNT,
+        "video_s": nullable(NUMBER),
+        "chapters_url": TEXT,
+    },
+)
+RUN = record(
+    "Run",
+    {
+        "chat": WHOLE_CHAT,
+        "changed_turns": array(COUNT),
+        "recordings": array(_VIDEO),
+        "thumbnail_url": nullable(TEXT),
+        "children": array(CHAT),
+    },
+)
+PINNED_RUN = record("PinnedRun", {"chat_id": TEXT, "pinned": FLAG, "file_ids": array(TEXT)})

@@ -1,0 +1,1 @@
+"""Description of HTTP operations in OpenAPI: names of operations and schemas of answers. Pure."""
