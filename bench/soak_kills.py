@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.tables import save
 from deskhand.recording.library.catalog import Catalog
 from tests.recording.fakes import decoded
-from tests.system.browsing import running_chromium
+from tests.system.browsing import plain_connection, running_chromium
 from tests.system.test_recording_crash import A, killed_at_random
 from tests.system.test_recording_playback import played, player
 
@@ -93,7 +93,8 @@ def kills(options: argparse.Namespace) -> list[float]:
         ends = list(pool.map(lambda seed: lost(folder / str(seed), seed, size), seeds))
         with (
             running_chromium(folder / "chromium") as chrome,
-            player(chrome, folder) as page,
+            plain_connection(chrome) as browser,
+            player(browser, folder) as page,
         ):
             for seed in seeds[: options.browser]:
                 left = folder / str(seed) / "left.mp4"

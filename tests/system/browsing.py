@@ -1,14 +1,18 @@
 """A real browser, and a real screen."""
 
+import asyncio
 import os
 import signal
 import subprocess
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.sync_api import Browser as SyncBrowser
 from playwright.sync_api import Page as SyncPage
 from playwright.sync_api import expect as sync_expect
 from playwright.sync_api import sync_playwright
@@ -19,6 +23,7 @@ from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
 from tests.system.services import PATIENCE
 
+T = TypeVar("T")
 MOSTLY_MAGENTA = """() => {
   const canvas = document.querySelector("canvas");
   if (!canvas || !canvas.width || !canvas.height) return false;
@@ -93,27 +98,64 @@ async def chromium(address: str) -> AsyncIterator[Browser]:
         yield browser
 
 
-@asynccontextmanager
-async def browser_page(address: str, width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
-    """A page of a running Chromium, which shares nothing with other pages."""
-    async with chromium(address) as browser, page_of(browser, width, height) as page:
-        yield page
+@dataclass(frozen=True)
+class BrowserConnection:
+    """A connection to a running Chromium, and the event loop that it belongs to.
+
+    One is for several tests, as each starts a process of Playwright. Only one may be open at a
+    time: every connection attaches to the pages of all others.
+    """
+
+    runner: asyncio.Runner
+    browser: Browser
+
+    def play(self, scenario: Coroutine[Any, Any, T]) -> T:
+        """Run what a test does in the browser."""
+
+        async def limited() -> T:
+            async with asyncio.timeout(6 * PATIENCE):
+                return await scenario
+
+        return self.runner.run(limited())
 
 
 @contextmanager
-def plain_page(address: str, width: int = 1280, height: int = 900) -> Iterator[SyncPage]:
-    """The same for a test that waits for one thing after the other."""
+def connected(address: str) -> Iterator[BrowserConnection]:
+    """Connect to a running Chromium for tests that wait for several things at once."""
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        try:
+            browser = runner.run(stack.enter_async_context(chromium(address)))
+            yield BrowserConnection(runner, browser)
+        finally:
+            runner.run(stack.aclose())
+
+
+@contextmanager
+def plain_connection(address: str) -> Iterator[SyncBrowser]:
+    """Connect to a running Chromium for tests that wait for one thing after the other.
+
+    Until the block ends, the thread cannot run an event loop of its own.
+    """
     with sync_playwright() as playwright:
         browser = playwright.chromium.connect_over_cdp(address)
-        context = browser.new_context(viewport={"width": width, "height": height})
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE * 1000)
-        sync_expect.set_options(timeout=PATIENCE * 1000)
         try:
-            yield page
+            yield browser
         finally:
-            context.close()
             browser.close()
+
+
+@contextmanager
+def plain_page(browser: SyncBrowser, width: int = 1280, height: int = 900) -> Iterator[SyncPage]:
+    """A page that shares nothing with other pages."""
+    context = browser.new_context(viewport={"width": width, "height": height})
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE * 1000)
+    sync_expect.set_options(timeout=PATIENCE * 1000)
+    try:
+        yield page
+    finally:
+        context.close()
 
 
 @asynccontextmanager

@@ -5,8 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
-from tests.system.browsing import running_chromium
+from tests.system.browsing import (
+    BrowserConnection,
+    connected,
+    plain_connection,
+    running_chromium,
+)
 from tests.system.services import Service, SharedDesktop, service
 
 
@@ -29,6 +35,20 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the Chromium of a worker is; each test opens a context of its own there."""
     with running_chromium(tmp_path_factory.mktemp("chromium")) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def connection(chrome: str) -> Iterator[BrowserConnection]:
+    """The connection of the tests of one file to the Chromium of their worker."""
+    with connected(chrome) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser(chrome: str) -> Iterator[Browser]:
+    """The same for tests without an event loop."""
+    with plain_connection(chrome) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
-from tests.system.browsing import MOSTLY_MAGENTA, browser_page, terminal
+from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection, page_of, terminal
 from tests.tools.control_plane.fakes import (
     LIMIT,
     TOKEN,
@@ -47,13 +47,15 @@ MARKUP = "<b>Look</b> <img src=x onerror=alert(1)>"
 
 
 @asynccontextmanager
-async def browsing(chrome: str, shown: ControlPlaneFixture, path: str) -> AsyncIterator[Page]:
+async def browsing(
+    connection: BrowserConnection, shown: ControlPlaneFixture, path: str
+) -> AsyncIterator[Page]:
     """Sign in with the token, as a person does who has no link, and arrive at the page."""
     bound, address = local_socket()
     async with (
         asyncio.timeout(6 * LIMIT),
         serving(shown.app, bound),
-        browser_page(chrome, 1200, 900) as page,
+        page_of(connection.browser, 1200, 900) as page,
     ):
         await page.goto(f"http://{address}{path}")
         await page.get_by_label("Code or token").fill(TOKEN)
@@ -97,40 +99,44 @@ def video(folder: Path, seconds: int) -> bytes:
     return path.read_bytes()
 
 
-def test_signing_in_leads_to_the_page_that_was_asked_for(chrome: str, tmp_path: Path) -> None:
+def test_signing_in_leads_to_the_page_that_was_asked_for(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         chat = shown.chats.add(title=MARKUP, mode="computer_use", report=MARKUP, outcome="done")
-        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await expect(page.get_by_role("heading", level=1)).to_have_text(MARKUP)
             await expect(page.locator("#report")).to_have_text(MARKUP)
             changed = "The steps were changed after the end of turn 2."
             await expect(page.locator("#changed")).to_have_text(changed)
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_a_wrong_code_is_reported(chrome: str, tmp_path: Path) -> None:
+def test_a_wrong_code_is_reported(connection: BrowserConnection, tmp_path: Path) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         bound, address = local_socket()
         async with (
             asyncio.timeout(6 * LIMIT),
             serving(shown.app, bound),
-            browser_page(chrome) as page,
+            page_of(connection.browser) as page,
         ):
             await page.goto(f"http://{address}/#code=nonsense")
             await page.goto(f"http://{address}/login#code=nonsense")
             await expect(page.get_by_role("status")).to_contain_text("wrong, used or too old")
             assert await page.evaluate("location.hash") == ""
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_the_wall_shows_desktops_and_runs_as_they_come(chrome: str, tmp_path: Path) -> None:
+def test_the_wall_shows_desktops_and_runs_as_they_come(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
-        async with browsing(chrome, shown, "/") as page:
+        async with browsing(connection, shown, "/") as page:
             await expect(page.get_by_text("Nothing was run yet.")).to_be_visible()
             await expect(page.locator("#model")).to_have_text("Model: scripted:demo")
             await expect(page.get_by_text("ANTHROPIC_API_KEY")).to_be_visible()
@@ -142,10 +148,12 @@ def test_the_wall_shows_desktops_and_runs_as_they_come(chrome: str, tmp_path: Pa
             await page.locator("#runs a").click()
             await expect(page.get_by_role("link", name="Watch live")).to_be_hidden()
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_the_wall_names_what_does_not_protect(chrome: str, tmp_path: Path) -> None:
+def test_the_wall_names_what_does_not_protect(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
         secrets.put(Secret("mail", "correct horse", domains=("mail.example",)))
@@ -162,7 +170,7 @@ def test_the_wall_names_what_does_not_protect(chrome: str, tmp_path: Path) -> No
         )
         shown.desktops.known["d2"] = FakeDesktop(id="d2", name="Second")
         records = {"records": [MASKED_OFTEN], "next_cursor": None}
-        async with browsing(chrome, shown, "/") as page:
+        async with browsing(connection, shown, "/") as page:
             await page.route("**/api/v0/audit*", lambda route: route.fulfill(json=records))
             await page.reload()
             lines = page.locator("#secrets li .secret-where")
@@ -178,10 +186,12 @@ def test_the_wall_names_what_does_not_protect(chrome: str, tmp_path: Path) -> No
             await expect(first).to_be_visible()
             await expect(second).to_be_hidden()
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path: Path) -> None:
+def test_a_person_answers_a_question_and_stops_everything(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         question = {"kind": "human", "question": MARKUP}
@@ -190,7 +200,7 @@ def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path:
         chat = shown.chats.add(
             mode="computer_use", state=state, requires_action=question, waiting_for=waiting
         )
-        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await expect(page.locator("#question")).to_have_text(MARKUP)
             await expect(page.locator("#facts")).to_contain_text(waiting.text)
             await page.get_by_label("Your answer").fill("Go on")
@@ -203,22 +213,26 @@ def test_a_person_answers_a_question_and_stops_everything(chrome: str, tmp_path:
         assert ("answer", chat.id, "Go on") in shown.chats.asked
         assert ("stop_all",) in shown.chats.asked
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_a_task_that_cannot_start_shows_the_reason(chrome: str, tmp_path: Path) -> None:
+def test_a_task_that_cannot_start_shows_the_reason(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
-        async with browsing(chrome, shown, "/") as page:
+        async with browsing(connection, shown, "/") as page:
             await page.get_by_label("Task").fill("Look around")
             await page.get_by_role("button", name="Start the task").click()
             await expect(page.locator("#task-words")).to_contain_text("Unknown tool")
             await expect(page.get_by_label("Task")).to_have_value("Look around")
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
-def test_a_step_seeks_the_video_and_is_highlighted(chrome: str, tmp_path: Path) -> None:
+def test_a_step_seeks_the_video_and_is_highlighted(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         file = shown.files.add(
@@ -235,7 +249,7 @@ def test_a_step_seeks_the_video_and_is_highlighted(chrome: str, tmp_path: Path) 
         chat = shown.chats.add(mode="computer_use", outcome="done", recording_file_ids=(file.id,))
         pressed = replace(step(2, 4.5), action="key", arguments={"text": "Return"})
         shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.5), pressed, step(3, None))
-        async with browsing(chrome, shown, f"/runs/{chat.id}#t=4.6") as page:
+        async with browsing(connection, shown, f"/runs/{chat.id}#t=4.6") as page:
             at = "() => document.querySelector('video').currentTime"
             current = page.locator("[aria-current=step] .step-title")
             await expect(current).to_have_text("Press Return")
@@ -261,11 +275,11 @@ def test_a_step_seeks_the_video_and_is_highlighted(chrome: str, tmp_path: Path) 
             await page.wait_for_function("() => document.querySelector('video').ended")
             assert await page.locator("#strip .mark").count() == 3
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
 def test_the_live_page_shows_the_screen_through_the_pass_through(
-    chrome: str, tmp_path: Path
+    connection: BrowserConnection, tmp_path: Path
 ) -> None:
     async def scenario() -> None:
         with short_folder() as folder, terminal(folder) as server:
@@ -278,16 +292,16 @@ def test_the_live_page_shows_the_screen_through_the_pass_through(
                 DesktopClient(service.url, "token") as client,
             ):
                 shown.desktops.services["d1"] = client
-                async with browsing(chrome, shown, "/desktops/d1") as page:
+                async with browsing(connection, shown, "/desktops/d1") as page:
                     await page.wait_for_function(MOSTLY_MAGENTA)
                     await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
                     await expect(page.get_by_text("Live, you are watching")).to_be_visible()
 
-    asyncio.run(scenario())
+    connection.play(scenario())
 
 
 def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
-    chrome: str, tmp_path: Path
+    connection: BrowserConnection, tmp_path: Path
 ) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
@@ -307,7 +321,7 @@ def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
             else:
                 await route.fulfill(json={"tokens": []})
 
-        async with browsing(chrome, shown, f"/runs/{chat.id}") as page:
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await page.route("**/api/v0/tokens*", tokens)
             await page.route("**/api/v0/tokens/*", tokens)
             await page.reload()
@@ -328,4 +342,4 @@ def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
         assert made == [view, conversation, view]
         assert ended == ["t1", "t2"]
 
-    asyncio.run(scenario())
+    connection.play(scenario())

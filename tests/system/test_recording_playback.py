@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.library.faststart import move_index
@@ -103,18 +103,18 @@ class Files(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def player(chrome: str, folder: Path) -> Iterator[Page]:
+def player(browser: Browser, folder: Path) -> Iterator[Page]:
     """A page with an empty video element, on a server of that folder."""
     (folder / "index.html").write_text("<video id=v muted></video>")
     handler = functools.partial(Files, directory=str(folder))
-    with serving(handler) as port, plain_page(chrome) as page:
+    with serving(handler) as port, plain_page(browser) as page:
         page.goto(f"http://127.0.0.1:{port}/index.html")
         yield page
 
 
 @pytest.fixture
-def page(chrome: str, tmp_path: Path) -> Iterator[Page]:
-    with player(chrome, tmp_path) as page:
+def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
+    with player(browser, tmp_path) as page:
         yield page
 
 

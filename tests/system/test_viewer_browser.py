@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
-from playwright.async_api import Browser, FrameLocator, Locator, Page, expect
+from playwright.async_api import FrameLocator, Locator, Page, expect
 
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.freeze.report import StopReport
@@ -21,8 +21,8 @@ from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.viewer import pages as viewer
 from tests.system import services
-from tests.system.browsing import MOSTLY_MAGENTA, chromium, page_of, terminal
-from tests.system.services import PATIENCE, until
+from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection, page_of, terminal
+from tests.system.services import until
 from tests.system.watching import effects
 from tests.vncbridge.fakes import Service, short_folder
 
@@ -40,30 +40,21 @@ NOTE_STATES = """() => {
 
 
 @dataclass(frozen=True)
-class Stage:
-    """Shared by all tests of this file: a screen, the text typed there, and a browser."""
+class Stage(BrowserConnection):
+    """Shared by all tests of this file: a browser, a screen, and the text typed there."""
 
-    runner: asyncio.Runner
     server: XServer
     typed: asyncio.StreamReader
-    browser: Browser
-
-    def play(self, scenario: Any) -> Any:
-        async def run() -> Any:
-            async with asyncio.timeout(6 * PATIENCE):
-                return await scenario
-
-        return self.runner.run(run())
 
 
 @pytest.fixture(scope="module")
-def stage(chrome: str) -> Iterator[Stage]:
-    with asyncio.Runner() as runner, short_folder() as folder, terminal(folder) as server:
+def stage(connection: BrowserConnection) -> Iterator[Stage]:
+    runner = connection.runner
+    with short_folder() as folder, terminal(folder) as server:
         stack = AsyncExitStack()
         try:
             typed = runner.run(stack.enter_async_context(lines_of(folder / "typed")))
-            browser = runner.run(stack.enter_async_context(chromium(chrome)))
-            yield Stage(runner, server, typed, browser)
+            yield Stage(runner, connection.browser, server, typed)
         finally:
             runner.run(stack.aclose())
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.system.browsing import plain_page
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
@@ -34,8 +34,8 @@ def sign_in(plane: Service, page: Page, path: str = "/") -> None:
     page.wait_for_url(f"{plane.url}{path}")
 
 
-def test_without_a_session_a_page_is_a_login_form(plane: Service, chrome: str) -> None:
-    with plain_page(chrome) as page:
+def test_without_a_session_a_page_is_a_login_form(plane: Service, browser: Browser) -> None:
+    with plain_page(browser) as page:
         page.goto(plane.url)
         expect(page.locator("form")).to_be_visible()
         assert "/login" in page.url
@@ -43,7 +43,7 @@ def test_without_a_session_a_page_is_a_login_form(plane: Service, chrome: str) -
 
 @pytest.mark.slow("a desktop, and a person who acts step by step")
 def test_a_person_watches_takes_control_and_types_into_a_terminal(
-    plane: Service, chrome: str
+    plane: Service, browser: Browser
 ) -> None:
     made = plane.post("/api/v0/desktops", {"name": "for a person"})
     base = f"/api/v0/desktops/{made['id']}"
@@ -53,7 +53,7 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
         shown = plane.get(f"{base}/processes/{started['id']}/output?wait=true")
         return str(shown.get("output", "")).strip()
 
-    with plain_page(chrome) as page:
+    with plain_page(browser) as page:
         sign_in(plane, page)
         expect(page.get_by_text("for a person").first).to_be_visible()
         page.goto(f"{plane.url}/desktops/{made['id']}")
@@ -79,12 +79,12 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
 
 @pytest.mark.slow("a whole run, held up by a person")
 def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
-    tmp_path: Path, chrome: str
+    tmp_path: Path, browser: Browser
 ) -> None:
     with (
         gated_model(held_agent_steps(), 1) as model,
         plane_of(tmp_path, model, "plane") as plane,
-        plain_page(chrome) as page,
+        plain_page(browser) as page,
     ):
         sign_in(plane, page)
         chat = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
@@ -108,13 +108,15 @@ def at_a_step(chat: Json) -> bool:
 
 
 @pytest.mark.slow("a whole run, and its video")
-def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service, chrome: str) -> None:
+def test_a_person_replays_a_run_and_a_step_seeks_the_video(
+    plane: Service, browser: Browser
+) -> None:
     spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
     done = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=90)
     assert done["recording_file_id"], done
     steps = plane.get(f"/api/v0/chats/{spawned['chat_id']}")["steps"]
     wanted = [step for step in steps if step["video_start"]][-1]
-    with plain_page(chrome) as page:
+    with plain_page(browser) as page:
         sign_in(plane, page)
         expect(page.get_by_text("The date").first).to_be_visible()
         page.goto(f"{plane.url}/runs/{spawned['chat_id']}")
@@ -150,17 +152,17 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(plane: Service, chrom
         elsewhere.close()
 
 
-def test_pages_fit_a_phone(plane: Service, chrome: str) -> None:
-    with plain_page(chrome, 390, 844) as page:
+def test_pages_fit_a_phone(plane: Service, browser: Browser) -> None:
+    with plain_page(browser, 390, 844) as page:
         sign_in(plane, page)
         expect(page.get_by_role("heading").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_a_page_of_another_port_of_this_host_gets_nothing(plane: Service, chrome: str) -> None:
+def test_a_page_of_another_port_of_this_host_gets_nothing(plane: Service, browser: Browser) -> None:
     """Same site, another origin: a strict cookie alone would let it in."""
     before = plane.get("/api/v0/desktops")
-    with plain_page(chrome) as page:
+    with plain_page(browser) as page:
         sign_in(plane, page)
         page.goto(plane.url.replace("127.0.0.1", "localhost") + "/login")
         status = page.evaluate(

@@ -23,7 +23,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from deskhand.vncbridge.rfb.messages import ClientParser
 from deskhand.vncbridge.viewer import pages as viewer
-from tests.system.browsing import browser_page, running_chromium, terminal
+from tests.system.browsing import chromium, page_of, running_chromium, terminal
 from tests.vncbridge.fakes import Service, short_folder
 
 FOLDER = Path(__file__).parents[2] / "data" / "rfb"
@@ -149,7 +149,11 @@ async def novnc(capture: Capture) -> None:
     routes = APIRouter()
     routes.add_api_websocket_route("/stream", capture.websocket)
     with tempfile.TemporaryDirectory() as folder, running_chromium(Path(folder)) as chrome:
-        async with Service(routes, viewer.router()) as service, browser_page(chrome) as page:
+        async with (
+            Service(routes, viewer.router()) as service,
+            chromium(chrome) as browser,
+            page_of(browser) as page,
+        ):
             await played(capture, service, page)
 
 
