@@ -19,7 +19,7 @@ EGRESS_MODES = ("open", "internet", "list", "none")
 DIALECTS = ("cua", "osworld", "osworld:lan", "cdp")
 """Values of ``--speak``. OSWorld's downloads reach private addresses with ``osworld:lan`` only."""
 _LISTS = (
-    *("allowed_hosts", "inherit_env", "environment", "file_roots"),
+    *("allowed_hosts", "allowed_origins", "inherit_env", "environment", "file_roots"),
     *("egress_allow", "egress_grants"),
 )
 DEFAULT_SIZE = Size(1920, 1080)
@@ -54,6 +54,8 @@ class DesktopSettings:
     locale: str = ""
     """Such as ``de_DE.UTF-8``; empty for the service's own."""
     allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    """Origins, besides its own, of pages that may call the service."""
     inherit_env: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     """Variables of commands and applications."""
@@ -112,6 +114,9 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     _add_language_options(parser)
     parser.add_argument("--allow-host", action="append", default=[], dest="allowed_hosts",
                         metavar="NAME", help="accept this Host besides loopback")  # fmt: skip
+    parser.add_argument("--allow-origin", action="append", default=[], dest="allowed_origins",
+                        metavar="ORIGIN", type=_origin, help="let pages of this origin, as "
+                        "https://example.com, call the service (may be given again)")  # fmt: skip
     parser.add_argument("--inherit-env", action="append", default=[], metavar="NAME",
                         help="pass this variable on to commands")  # fmt: skip
     parser.add_argument("--env", action="append", default=[], dest="environment", type=_pair,
@@ -231,6 +236,12 @@ def _pair(text: str) -> tuple[str, str]:
     if not (name and found):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
+
+
+def _origin(text: str) -> str:
+    if re.fullmatch(r"https?://[^/\s?#@]+", text) is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://example.com")
+    return text
 
 
 def _dialects(text: str) -> tuple[str, ...]:

@@ -76,6 +76,7 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   desktop/network desktop/remote.py recording recording/disk tools/control_plane
   tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
+tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
 tools/control_plane/openapi: tools/conversation vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
@@ -91,6 +92,7 @@ tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
+tools/forward: desktop desktop/client vncbridge/auth
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network

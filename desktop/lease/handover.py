@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from deskhand.desktop.events.bus import DesktopEvent
 
@@ -23,7 +23,7 @@ class LeaseEffects:
     """Releases what viewers without control hold down, and closes them in privacy mode."""
     publish: Callable[[str, Json], object]
     record: Callable[[ControlSession], None]
-    note_activity: Callable[[], None]
+    note_activity: Callable[[Literal["agent", "human"]], None]
 
     def privacy_changed(self, private: bool) -> None:
         """Activate or deactivate privacy mode. No event of the new state is ahead of it."""
@@ -44,7 +44,11 @@ class LeaseEffects:
 
     def person_acted(self) -> None:
         """Note a person's input as activity of the recordings."""
-        self.note_activity()
+        self.note_activity("human")
+
+    def agent_acted(self) -> None:
+        """Note an agent's input as activity of the recordings."""
+        self.note_activity("agent")
 
 
 class WindowEventLog(Protocol):

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from deskhand.desktop.errors import HeldByChat, HumanInControl
 from deskhand.desktop.freeze.freezer import NoFreezer
 from deskhand.desktop.freeze.report import StopReport
 
@@ -45,6 +46,9 @@ class Effects(Protocol):
 
     def person_acted(self) -> None:
         """Note input of a person who is not in private."""
+
+    def agent_acted(self) -> None:
+        """Note input of a program that acts as an agent over VNC."""
 
 
 class ProcessFreezer(Protocol):
@@ -192,6 +196,24 @@ class LeaseRuntime:
         # In private the recording shows a placeholder, so input there is no activity.
         if self._effects is not None and not self.lease.private:
             self._effects.person_acted()
+
+    def agent_acts(self, key: str) -> bool:
+        """Give a program control like a chat of that id; return whether it may act now."""
+        try:
+            self.check_act(key)
+        except (HumanInControl, HeldByChat):
+            return False
+        if self._effects is not None:
+            self._effects.agent_acted()
+        return True
+
+    def agent_holds(self, key: str) -> bool:
+        """Return whether that program is in control like a chat."""
+        return self.lease.chat == key
+
+    def agent_parted(self, key: str) -> None:
+        """End the control of that program."""
+        self.release_chat(key)
 
     def joined(self, key: str) -> None:
         """Count a new connection of a page or program."""

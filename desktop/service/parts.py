@@ -309,7 +309,7 @@ class CommonParts:
             update_viewers=update_viewers,
             publish=self.events.publish,
             record=record,
-            note_activity=lambda: recorder.note_activity("human"),
+            note_activity=recorder.note_activity,
         )
         stack.enter_context(self.lease.running(effects))
 

@@ -144,7 +144,11 @@ def application(
     own_api = OwnApi(app, parts.recording.recorder.add_reported_step)
     add_routes(app, *_dialects(own_api, context.settings.speak))
     add_mcp(app, McpEndpoint(OwnDesktopCallers(own_api), VERSION))
-    policy = AccessPolicy(frozenset(context.settings.allowed_hosts), desktop=context.instance)
+    policy = AccessPolicy(
+        frozenset(context.settings.allowed_hosts),
+        frozenset(context.settings.allowed_origins),
+        desktop=context.instance,
+    )
     install_auth(app, policy, common.credentials, operations=OPERATIONS)
     return app
 

@@ -138,3 +138,12 @@ def test_dialects_are_off_until_named(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit):
         parse(["--speak", "telnet"])
     assert "there are cua, osworld, osworld:lan, cdp" in capsys.readouterr().err
+
+
+def test_pages_of_other_origins_may_be_admitted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert parse([]).allowed_origins == ()
+    settings = parse(["--allow-origin", "https://a.example", "--allow-origin", "http://b:8080"])
+    assert settings.allowed_origins == ("https://a.example", "http://b:8080")
+    with pytest.raises(SystemExit):
+        parse(["--allow-origin", "a.example"])
+    assert "https://example.com" in capsys.readouterr().err

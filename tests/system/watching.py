@@ -59,5 +59,5 @@ def effects(watchers: Viewers) -> LeaseEffects:
         update_viewers=watchers.apply_control_change,
         publish=lambda kind, data: None,
         record=lambda turn: None,
-        note_activity=lambda: None,
+        note_activity=lambda who: None,
     )

@@ -40,6 +40,8 @@ class NewTicket(BaseModel):
 
     role: Literal["view", "control"] = "view"
     ttl_s: Annotated[float, Field(gt=0, le=LONGEST_TICKET)] = TICKET_SECONDS
+    origin: Annotated[str, Field(pattern=r"^https?://[^/\s?#@]{1,255}$")] | None = None
+    """Origin (RFC 6454) of the page that opens the stream, if it is not one of ours."""
 
 
 def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda: "") -> APIRouter:
@@ -86,7 +88,10 @@ def tickets_router(
 
     @routes.post(path, status_code=201)
     async def ticket(request: Request, wanted: NewTicket | None = None) -> Json:
-        """Make a ticket that opens the VNC stream once: `vnc?ticket=...`."""
+        """Make a ticket that opens the VNC stream once: `vnc?ticket=...`.
+
+        With `origin` a page of that origin may open it, too.
+        """
         wanted = wanted or NewTicket()
         desktop = desktop_of(request)
         asker: Principal = request.scope["state"]["principal"]
@@ -96,7 +101,9 @@ def tickets_router(
         scope = f"desktop:{desktop}:{wanted.role}"
         # ``via`` and ``ends`` are those of the asker: revoking its token ends the ticket and its
         # stream.
-        bearer = Principal(asker.name, (scope,), asker.via, asker.ends, asker.token_id)
+        bearer = Principal(
+            *(asker.name, (scope,), asker.via, asker.ends, asker.token_id, wanted.origin or "")
+        )
         secret, ends = credentials.ticket(bearer, wanted.ttl_s)
         return {"ticket": secret, "expires_at": ends, "role": wanted.role}
 

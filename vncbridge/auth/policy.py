@@ -46,6 +46,8 @@ class Principal:
     """Unix time, in seconds."""
     token_id: str = field(default="", compare=False)
     """The issued token that it was derived from; empty for the owner of the service."""
+    origin: str = field(default="", compare=False)
+    """For a ticket: the origin of the page that may use it, beside the permitted ones."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ class AccessPolicy:
     def _origin_refusal(self, facts: RequestFacts) -> Denial | None:
         own = f"{facts.scheme}://{facts.host}"
         if facts.origin is not None:
-            if facts.origin == own or facts.origin in self.allowed_origins:
+            named = facts.principal.origin if facts.principal is not None else ""
+            if facts.origin in (own, named) or facts.origin in self.allowed_origins:
                 return None
             return Denial(403, "Foreign origin.", f"{facts.origin} may not call this service")
         # Browsers add a cookie by themselves, also to requests of foreign pages, which may open

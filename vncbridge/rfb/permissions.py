@@ -4,7 +4,7 @@ from typing import Literal
 
 from .messages import ClientMessage, MessageKind
 
-Role = Literal["view", "control"]
+Role = Literal["view", "control", "agent"]
 
 VIEW_MESSAGES = frozenset(
     {
@@ -18,10 +18,10 @@ VIEW_MESSAGES = frozenset(
         *(MessageKind.UPDATE_REQUEST, MessageKind.CONTINUOUS_UPDATES, MessageKind.FENCE),
     }
 )
-"""Messages of both roles."""
+"""Messages of all roles."""
 
 INPUT_MESSAGES = frozenset({MessageKind.KEY, MessageKind.POINTER})
-"""Messages of the role ``control``, while the lease permits them.
+"""Messages of the roles ``control`` and ``agent``, while the lease permits them.
 
 No role may send cut texts, sizes or power commands: the clipboard has its own API, and the service
 sets the size.
@@ -30,7 +30,7 @@ sets the size.
 
 def passes(message: ClientMessage, role: Role) -> bool:
     """Return whether a role may send a message to the desktop."""
-    return message.kind in VIEW_MESSAGES or (role == "control" and message.kind in INPUT_MESSAGES)
+    return message.kind in VIEW_MESSAGES or (role != "view" and message.kind in INPUT_MESSAGES)
 
 
 def is_press(message: ClientMessage) -> bool:
@@ -38,6 +38,8 @@ def is_press(message: ClientMessage) -> bool:
     return message.down or message.buttons != 0
 
 
-def min_role(*roles: str) -> Role:
-    """Return the lowest of some roles; an unknown name counts as ``view``."""
-    return "control" if all(role == "control" for role in roles) else "view"
+def permitted_role(granted: Role, requested: str) -> Role:
+    """Return the requested role if the credential grants it; an unknown name counts as ``view``."""
+    if granted == "view" or requested not in ("control", "agent"):
+        return "view"
+    return "agent" if requested == "agent" else "control"

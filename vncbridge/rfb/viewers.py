@@ -1,11 +1,12 @@
 """The viewers of one desktop: who they are, and which of their messages are passed on.
 
-A viewer has one of two roles (`permissions`). Input of a viewer with the role ``control`` reaches
-the desktop while the lease gives that viewer control. `Control` is the lease as seen from here:
-the desktop's lease implements it, and `Viewers.apply_control_change` is called after every change.
-Then each session whose viewer lost control releases all keys and buttons that it holds down, and
-each session that may not see the screen any more (a person took the desktop in private) is
-revoked, which ends its stream.
+A viewer has one of three roles (`permissions`). Input of a viewer with the role ``control`` reaches
+the desktop while the lease gives that viewer control. One with the role ``agent`` is a program that
+acts as a chat does: while no person and no other chat is in control. `Control` is the lease as seen
+from here: the desktop's lease implements it, and `Viewers.apply_control_change` is called after
+every change. Then each session whose viewer lost control releases all keys and buttons that it
+holds down, and each session that may not see the screen any more (a person took the desktop in
+private) is revoked, which ends its stream.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.websocket.client_stream import CloseReason
 
 from .messages import ClientMessage, ClientParser, Held, MessageKind
-from .permissions import Role, is_press, min_role, passes
+from .permissions import Role, is_press, passes, permitted_role
 
 MOST_WATCHERS = 64
 PRIVATE = CloseReason(4001, "A person has this desktop in private.")
@@ -49,6 +50,15 @@ class Control(Protocol):
     def used(self, key: str, *, keys: int, clicks: int) -> None:
         """Count the input of the viewer in control."""
 
+    def agent_acts(self, key: str) -> bool:
+        """Give control to a program that acts as an agent; return whether it has it."""
+
+    def agent_holds(self, key: str) -> bool:
+        """Return whether that agent is in control."""
+
+    def agent_parted(self, key: str) -> None:
+        """End the control of that agent."""
+
 
 class NoLease:
     """The lease of a desktop without one: every viewer is in control."""
@@ -74,6 +84,17 @@ class NoLease:
     def used(self, key: str, *, keys: int, clicks: int) -> None:
         """Do nothing: input is not counted."""
 
+    def agent_acts(self, key: str) -> bool:
+        """Return True."""
+        return True
+
+    def agent_holds(self, key: str) -> bool:
+        """Return True."""
+        return True
+
+    def agent_parted(self, key: str) -> None:
+        """Do nothing: agents hold nothing."""
+
 
 class ViewerIdentity(NamedTuple):
     """A viewer, as its request identifies it."""
@@ -95,13 +116,16 @@ def viewer_identity(
     scopes = ("admin",) if principal is None else principal.scopes
     # The URL can only lower the role that the credential grants.
     granted: Role = "view" if desktop_role(scopes, desktop) == "view" else "control"
-    role = min_role(granted, query.get("role", "control"))
+    role = permitted_role(granted, query.get("role", "control"))
     # The name is shown to other people, so control characters and excess length are removed.
     name = "".join(c for c in query.get("name", "") if c.isprintable())[:60].strip()
     viewer = query.get("viewer", "")
     if role == "view":
         # The viewer must not get the key of one in control by naming it in its URL.
         key = f"watcher:{next(_numbers)}"
+    elif role == "agent":
+        # Like the id of a chat; each connection acts for itself.
+        key = f"vnc-agent:{next(_numbers)}"
     elif viewer:
         key = f"viewer:{viewer[:64]}"
     elif name:
@@ -146,7 +170,12 @@ class ViewerSession:
 
     def apply_control_change(self) -> None:
         """Release the input of a viewer without control; revoke one that may not see the screen."""
-        if not self._control.holds_control(self.identity.key):
+        holds = (
+            self._control.agent_holds
+            if self.identity.role == "agent"
+            else self._control.holds_control
+        )
+        if not holds(self.identity.key):
             self.release_input()
         if not self._control.may_see(self.identity.key):
             self.revoked.set()
@@ -164,14 +193,22 @@ class ViewerSession:
             return False
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
-        key = self.identity.key
-        if not self._control.holds_control(key):
-            may_begin = is_press(message) and not self.identity.asks
-            if not (may_begin and self._control.begins(key, self.identity.name)):
-                return False
+        if not (self._agent_acts() if role == "agent" else self._person_acts(message)):
+            return False
         self._held.note(message)
-        self._count(message)
+        if role == "control":
+            self._count(message)
         return True
+
+    def _person_acts(self, message: ClientMessage) -> bool:
+        key = self.identity.key
+        if self._control.holds_control(key):
+            return True
+        may_begin = is_press(message) and not self.identity.asks
+        return may_begin and self._control.begins(key, self.identity.name)
+
+    def _agent_acts(self) -> bool:
+        return self._control.agent_acts(self.identity.key)
 
     def _count(self, message: ClientMessage) -> None:
         clicks = 0
@@ -224,6 +261,8 @@ class Viewers:
             session.release_input()
             self._sessions.discard(session)
             self.control.parted(identity.key)
+            if identity.role == "agent":
+                self.control.agent_parted(identity.key)
 
     def apply_control_change(self) -> None:
         """Release input of sessions without control; revoke those that may not see the screen."""

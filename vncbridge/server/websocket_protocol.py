@@ -23,6 +23,7 @@ import struct
 import termios
 from asyncio.transports import BaseTransport
 
+from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -65,6 +66,13 @@ class StreamProtocol(WebSocketsSansIOProtocol):
                 "drop": self.drop,
             }
             self.scope["extensions"] = {**(self.scope["extensions"] or {}), EXTENSION: ours}
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send an event; the whole answer of a refused handshake completes the handshake."""
+        await super().send(message)
+        # Without this uvicorn reports each refusal as a handshake that was not completed.
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True
 
     async def send_bytes(self, data: bytes) -> None:
         """Send a binary message when there is room for it.

@@ -126,7 +126,7 @@ def test_a_page_receives_every_change_and_whether_it_has_control() -> None:
             update_viewers=lambda: None,
             publish=lambda kind, data: None,
             record=lambda session: None,
-            note_activity=lambda: None,
+            note_activity=lambda who: None,
         )
         routes = router(leasing, lambda: 1, may_force)
         with leasing.running(effects):

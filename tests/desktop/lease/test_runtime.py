@@ -28,7 +28,7 @@ class Scene:
             update_viewers=lambda: self.did.append("update viewers"),
             publish=lambda kind, data: self.did.append((kind, data["holder"]["kind"])),
             record=lambda session: self.did.append(("record", session.name)),
-            note_activity=lambda: self.did.append("note activity"),
+            note_activity=lambda who: self.did.append(f"note activity of {who}"),
         )
 
     def take(self, person: Person = ANN, *, private: bool = True, force: bool = False) -> bool:
@@ -124,7 +124,7 @@ def test_input_that_is_not_private_is_activity() -> None:
         scene.take(private=False)
         scene.did.clear()
         scene.leasing.used("a", keys=2, clicks=1)
-        assert scene.did == ["note activity"]
+        assert scene.did == ["note activity of human"]
         scene.take(private=True)
         scene.did.clear()
         scene.leasing.used("a", keys=1, clicks=0)
@@ -220,3 +220,17 @@ def test_the_activity_summary_counts_keys_and_clicks(keys: int, clicks: int, wor
     assert (
         activity_summary(ControlSession("Ann", 0.0, 1.0, keys, clicks, True, "released")) == words
     )
+
+
+def test_a_program_acts_like_a_chat_and_not_while_a_person_is_in_control() -> None:
+    async def scenario(scene: Scene) -> None:
+        assert scene.leasing.agent_acts("vnc-agent:1")
+        assert scene.leasing.agent_holds("vnc-agent:1")
+        assert not scene.leasing.agent_acts("vnc-agent:2")
+        scene.leasing.agent_parted("vnc-agent:1")
+        assert scene.leasing.agent_acts("vnc-agent:2")
+        assert scene.take()
+        assert not scene.leasing.agent_holds("vnc-agent:2")
+        assert not scene.leasing.agent_acts("vnc-agent:2")
+
+    assert Scene().play(scenario).count("note activity of agent") == 2

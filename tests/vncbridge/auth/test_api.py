@@ -9,6 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
+from websockets.typing import Origin
 
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -178,5 +179,27 @@ def test_a_ticket_gives_no_more_than_its_asker_has() -> None:
         ]
         assert asked == [403, 201, 400, 400]
         assert (await client.post(path, headers=headers)).status_code == 201
+
+    served(scenario)
+
+
+def test_a_ticket_that_names_an_origin_opens_the_stream_for_its_page() -> None:
+    async def scenario(client: httpx2.AsyncClient, sockets: str) -> None:
+        page = Origin("https://page.example")
+
+        async def stream(body: dict[str, str]) -> str:
+            path = "/api/v0/desktop/tickets"
+            made = (await client.post(path, json=body, headers=OWNER)).json()
+            return f"{sockets}/api/v0/desktop/vnc?ticket={made['ticket']}"
+
+        async with connect(await stream({"origin": page}), origin=page) as socket:
+            assert await socket.recv() == "('desktop:me:view',)"
+        for body in ({}, {"origin": "https://other.example"}):
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(await stream(body), origin=page)
+            assert refused.value.response.status_code == 403
+        wrong = {"origin": "page.example/path"}
+        answer = await client.post("/api/v0/desktop/tickets", json=wrong, headers=OWNER)
+        assert answer.status_code == 400
 
     served(scenario)

@@ -295,3 +295,10 @@ def test_a_client_of_a_dialect_shows_its_token_in_three_ways(
     authorization: str | None, api_key: str | None, token: str | None
 ) -> None:
     assert dialect_token(authorization, api_key) == token
+
+
+def test_a_ticket_may_name_the_origin_of_its_page() -> None:
+    stream = replace(READ, kind="websocket", credential="ticket", origin="https://page.example")
+    assert status(stream) == 403
+    assert status(replace(stream, principal=replace(OWNER, origin="https://page.example"))) is None
+    assert status(replace(stream, principal=replace(OWNER, origin="https://other.example"))) == 403

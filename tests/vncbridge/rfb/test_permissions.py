@@ -1,7 +1,7 @@
 import pytest
 
 from deskhand.vncbridge.rfb.messages import ClientMessage, MessageKind
-from deskhand.vncbridge.rfb.permissions import is_press, min_role, passes
+from deskhand.vncbridge.rfb.permissions import Role, is_press, passes, permitted_role
 
 EVERYBODY = {
     *(
@@ -39,14 +39,22 @@ def test_a_deed_is_a_press(message: ClientMessage, asks: bool) -> None:
     assert is_press(message) == asks
 
 
+@pytest.mark.parametrize("kind", MessageKind)
+def test_an_agent_sends_what_a_person_in_control_sends(kind: MessageKind) -> None:
+    message = ClientMessage(kind, b"")
+    assert passes(message, "agent") == passes(message, "control")
+
+
 @pytest.mark.parametrize(
-    ("roles", "role"),
+    ("granted", "requested", "role"),
     [
-        (("control",), "control"),
-        (("control", "control"), "control"),
-        (("control", "view"), "view"),
-        (("control", "root"), "view"),
+        ("control", "control", "control"),
+        ("control", "agent", "agent"),
+        ("control", "view", "view"),
+        ("control", "root", "view"),
+        ("view", "control", "view"),
+        ("view", "agent", "view"),
     ],
 )
-def test_the_lowest_role_counts(roles: tuple[str, ...], role: str) -> None:
-    assert min_role(*roles) == role
+def test_a_credential_limits_the_role(granted: Role, requested: str, role: Role) -> None:
+    assert permitted_role(granted, requested) == role

@@ -6,6 +6,7 @@ from tests.vncbridge.rfb.client_messages import HELLO, REQUEST, SHARED_HELLO, ke
 
 ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
 PROGRAM = ViewerIdentity("control", "vnc", "connection:7", asks=False)
+AGENT = ViewerIdentity("agent", "vnc", "vnc-agent:7", asks=False)
 
 
 class OneHolder(NoLease):
@@ -16,6 +17,18 @@ class OneHolder(NoLease):
         self.private = False
         self.counted = [0, 0]
         self.present: list[str] = []
+        self.agent = ""
+
+    def agent_acts(self, key: str) -> bool:
+        if not self.holder:
+            self.agent = key
+        return self.agent_holds(key)
+
+    def agent_holds(self, key: str) -> bool:
+        return self.agent == key and not self.holder
+
+    def agent_parted(self, key: str) -> None:
+        self.agent = ""
 
     def joined(self, key: str) -> None:
         self.present.append(key)
@@ -139,3 +152,33 @@ def test_each_nameless_connection_is_a_viewer_of_its_own() -> None:
     assert viewer_identity({}, None, "d").key != viewer_identity({}, None, "d").key
     named = {"name": "Ann"}
     assert viewer_identity(named, None, "d").key == viewer_identity(named, None, "d").key
+
+
+def test_an_agent_acts_without_taking_control_from_anyone() -> None:
+    room = Room()
+    with room.viewers.session(AGENT, room.write) as session:
+        session.receive(HELLO + pointer(0, 5, 5) + key(0x61) + key(0x61, down=False))
+        assert room.sent.endswith(pointer(0, 5, 5) + key(0x61) + key(0x61, down=False))
+        assert (room.lease.holder, room.lease.counted) == ("", [0, 0])
+        assert room.lease.agent == AGENT.key
+    assert room.lease.agent == ""
+
+
+def test_an_agent_is_refused_while_a_person_is_in_control() -> None:
+    room = Room()
+    with room.viewers.session(AGENT, room.write) as session:
+        session.receive(HELLO + key(0x61))
+        room.lease.holder = ANN.key
+        room.viewers.apply_control_change()
+        assert room.sent.endswith(key(0x61, down=False))
+        session.receive(key(0x62))
+        assert room.sent.endswith(key(0x61, down=False))
+
+
+def test_each_connection_of_an_agent_acts_for_itself() -> None:
+    owner = Principal("owner")
+    one, two = (viewer_identity({"role": "agent", "viewer": "x"}, owner, "d") for _ in range(2))
+    assert one.role == "agent"
+    assert one.key != two.key
+    watcher = Principal("guest", ("desktop:d:view",))
+    assert viewer_identity({"role": "agent"}, watcher, "d").role == "view"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from fastapi import APIRouter
+from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
@@ -110,3 +111,22 @@ def test_bytes_of_any_length_are_sent_as_one_message(length: int) -> None:
                 return await browser.recv()
 
     assert asyncio.run(scenario()) == b"\x07" * length
+
+
+def test_a_refusal_completes_the_handshake(capsys: pytest.CaptureFixture[str]) -> None:
+    routes = APIRouter()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        await websocket.send_denial_response(JSONResponse({"message": "No."}, 409))
+
+    async def scenario() -> tuple[int, bytes]:
+        async with asyncio.timeout(LIMIT), Service(routes) as service:
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(f"ws://127.0.0.1:{service.port}/stream")
+            response = refused.value.response
+            return response.status_code, bytes(response.body or b"")
+
+    assert asyncio.run(scenario()) == (409, b'{"message":"No."}')
+    # uvicorn writes its log to standard error.
+    assert "handshake" not in capsys.readouterr().err
