@@ -195,6 +195,45 @@ def record(
     raise typer.Exit(_module("recordings").record(where, file, seconds, label, as_json))
 
 
+@app.command()
+def forward(
+    protocol: Annotated[
+        Literal["vnc", "osworld", "cua", "cdp"], typer.Argument(help="What the client speaks.")
+    ],
+    port: Annotated[
+        int | None,
+        typer.Option(help="Of 127.0.0.1; by default the protocol's usual one or the next.", min=0),
+    ] = None,
+    listen: Annotated[
+        str, typer.Option(help="unix:PATH, a socket of mode 0600, in place of a port.")
+    ] = "",
+    role: Annotated[
+        Literal["view", "control", "agent"] | None, typer.Option(help="For vnc; see above.")
+    ] = None,
+    url: Url = None,
+    desktop_id: OnDesktop = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Let ordinary clients reach a desktop on a local port, without a token.
+
+    Programs of the same user may connect, and no others. It ends with the desktop or by Ctrl-C.
+
+    Roles of vnc. view: the screen without input. control: the connection acts for a person and
+    takes control at once, in private; agents are refused until 15 s after it has ended. agent: it
+    acts as an agent does, and is refused while a person is in control. Without a role it takes
+    control in private when something is pressed: a program that only moves the pointer has no
+    effect until then.
+    """
+    where = _where(url, data_dir, desktop_id)
+    if listen and (port is not None or not listen.startswith("unix:")):
+        raise typer.BadParameter("give either --port N or --listen unix:PATH")
+    if role and protocol != "vnc":
+        raise typer.BadParameter("--role is for vnc")
+    options = {"protocol": protocol, "port": port, "listen": listen, "role": role}
+    raise typer.Exit(_module("desktops.forward").main(where, options, as_json))
+
+
 @recordings.command("list")
 def recordings_list(
     url: Url = None,

@@ -12,6 +12,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError, DesktopRefused
 from deskhand.desktop.remote import Desktop
 from deskhand.tools.control_plane.settings import BadSetting
+from deskhand.tools.forward.errors import ForwardError
 
 from .control_plane import NoControlPlane, find_address, read_token
 from .terminal import print_error
@@ -19,7 +20,7 @@ from .terminal import settings as read_settings
 
 DONE, FAILED, NOT_STARTED, INTERRUPTED = 0, 1, 4, 130
 
-_NOT_FOUND = 404
+_NOT_ALLOWED, _NOT_FOUND = 403, 404
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
         return
     token = read_token(settings, os.environ)
     async with DesktopClient(address, token) as plane:
-        desktop_id = await _chosen(plane, where.desktop_id)
+        desktop_id = await chosen_desktop(plane, where.desktop_id)
         async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
             yield TargetDesktop(desktop, plane if desktop_id else None)
 
@@ -79,20 +80,36 @@ def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
     except DesktopRefused as error:
         print_error(str(error))
         return FAILED
-    except (DesktopError, NoControlPlane, NoSuchDesktop, BadSetting, OSError) as error:
+    except (
+        DesktopError,
+        ForwardError,
+        NoControlPlane,
+        NoSuchDesktop,
+        BadSetting,
+        OSError,
+    ) as error:
         print_error(str(error))
         return NOT_STARTED
     return DONE
 
 
-async def _chosen(plane: DesktopClient, wanted: str | None) -> str:
-    """Return the id of the desktop; empty if the address is that of a desktop service itself."""
+async def chosen_desktop(plane: DesktopClient, wanted: str | None) -> str:
+    """Return the id of the wanted desktop, by default the newest or else a new one.
+
+    Empty if the address is that of a desktop service itself.
+
+    Raises:
+        NoSuchDesktop: If no desktop has the wanted id.
+    """
     try:
         listed = (await plane.request("GET", "/api/v0/desktops"))["desktops"]
     except DesktopRefused as error:
         # A desktop service has no route for the list of desktops.
         if error.status == _NOT_FOUND and not wanted:
             return ""
+        # A token for one desktop may not list them.
+        if error.status == _NOT_ALLOWED and wanted:
+            return wanted
         raise
     ids = [str(desktop["id"]) for desktop in listed]
     if wanted:

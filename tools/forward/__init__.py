@@ -1,0 +1,1 @@
+"""A local port on which ordinary clients reach a desktop without a token."""
