@@ -92,7 +92,7 @@ tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
-tools/forward: desktop desktop/client vncbridge/auth
+tools/forward: desktop/client vncbridge/auth
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network

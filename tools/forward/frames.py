@@ -30,7 +30,7 @@ class ControlFrame:
         return self.payload[2:].decode(errors="replace")
 
 
-class FrameReader:
+class WebSocketFrames:
     """Reads the frames of a server, which arrive in pieces of any size."""
 
     def __init__(self) -> None:

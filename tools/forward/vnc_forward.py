@@ -9,7 +9,7 @@ from typing import Any, Literal
 from deskhand.desktop.client.http import DesktopClient
 
 from .errors import UpgradeRefused
-from .frames import CLOSE, PING, PONG, BadFrame, ControlFrame, FrameReader, client_frame
+from .frames import CLOSE, PING, PONG, BadFrame, ControlFrame, WebSocketFrames, client_frame
 from .upstream import Streams, Upstream
 
 CHUNK = 256 * 1024
@@ -81,7 +81,7 @@ async def _to_screen(reader: asyncio.StreamReader, screen: asyncio.StreamWriter)
 
 async def _to_viewer(screen: Streams, writer: asyncio.StreamWriter) -> None:
     reader, answers = screen
-    frames = FrameReader()
+    frames = WebSocketFrames()
     while data := await reader.read(CHUNK):
         for found in frames.feed(data):
             if not isinstance(found, ControlFrame):

@@ -12,7 +12,7 @@ from deskhand.tools.forward.frames import (
     PING,
     BadFrame,
     ControlFrame,
-    FrameReader,
+    WebSocketFrames,
     client_frame,
 )
 
@@ -40,7 +40,7 @@ CONTROLS = [
 
 
 def read(*pieces: bytes) -> tuple[bytes, list[ControlFrame]]:
-    reader = FrameReader()
+    reader = WebSocketFrames()
     found = [one for piece in pieces for one in reader.feed(piece)]
     payload = b"".join(one for one in found if not isinstance(one, ControlFrame))
     return payload, [one for one in found if isinstance(one, ControlFrame)]
@@ -75,7 +75,7 @@ def test_frames_are_found_in_pieces_of_any_size(cuts: list[int]) -> None:
 )
 def test_what_is_no_frame_is_refused(data: bytes) -> None:
     with pytest.raises(BadFrame):
-        FrameReader().feed(data)
+        WebSocketFrames().feed(data)
 
 
 @pytest.mark.parametrize("length", [0, 1, 4, 125, 126, 65_535, 65_536])
