@@ -1,10 +1,11 @@
-"""Records of the audit log from requests that were answered. Pure.
+"""Records of the audit log from requests. Pure.
 
 The log has sign-ins, every request that changes something, and live views. Other reads are left
 out: pages poll screenshots and lists all the time.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,7 +38,7 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class AnsweredRequest:
-    """Facts of a request that was answered."""
+    """Facts of a request that was answered, or not waited for."""
 
     kind: str
     """``http`` or ``websocket``."""
@@ -49,6 +50,8 @@ class AnsweredRequest:
     principal: Principal | None
     body: bytes = b""
     """Of a call of the lease."""
+    tool_call: Mapping[str, str] = field(default_factory=dict)
+    """Of a call of a tool: the ``chat`` for which it was made, and the ``desktop`` of the chat."""
 
 
 def entry_of(request: AnsweredRequest) -> AuditEntry | None:
@@ -73,7 +76,9 @@ def entry_of(request: AnsweredRequest) -> AuditEntry | None:
         return None
     if name := _lease_call(request.body).get("name"):
         details["person"] = str(name)
-    return AuditEntry(actor, action, _subject(request.path), details)
+    details |= request.tool_call
+    subject = _subject(request.path) or request.tool_call.get("chat", "")
+    return AuditEntry(actor, action, subject, details)
 
 
 def _action(request: AnsweredRequest) -> str:

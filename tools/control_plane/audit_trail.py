@@ -1,4 +1,4 @@
-"""ASGI middleware that writes the records of answered requests to the audit log."""
+"""ASGI middleware that writes the records of requests to the audit log."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -9,6 +9,8 @@ from .audit_entries import LEASE, AnsweredRequest, entry_of
 
 Json = dict[str, Any]
 _LONGEST_LEASE_BODY = 4096
+CLIENT_LEFT = 499
+"""Status in the record of a request that was not answered: its client had left, or it failed."""
 
 
 class AuditNotes(Protocol):
@@ -19,14 +21,14 @@ class AuditNotes(Protocol):
 
 
 class AuditTrail:
-    """ASGI middleware within that of access control; writes the records of answered requests."""
+    """ASGI middleware within that of access control; writes the records of requests."""
 
     def __init__(self, app: ASGIApp, notes: AuditNotes) -> None:
         self._app = app
         self._notes = notes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request to the application, and record it when it is answered."""
+        """Pass a request to the application, and record it when it is answered or has ended."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -49,7 +51,12 @@ class AuditTrail:
 
         # Only this body is read: others may be large, or contain values.
         is_lease = scope["type"] == "http" and scope["path"].endswith(LEASE)
-        await self._app(scope, received if is_lease else receive, answered)
+        try:
+            await self._app(scope, received if is_lease else receive, answered)
+        finally:
+            # What was requested may have been done all the same.
+            if not noted and scope["type"] == "http":
+                self._note(scope, CLIENT_LEFT, bytes(body))
 
     def _note(self, scope: Scope, status: int, body: bytes) -> None:
         state: Mapping[str, Any] = scope.get("state", {})
@@ -63,6 +70,7 @@ class AuditTrail:
                 client[0] if client else "",
                 state.get("signed_in") or state.get("principal"),
                 body,
+                state.get("tool_call") or {},
             )
         )
         if entry is not None:

@@ -99,3 +99,11 @@ def test_sign_ins_are_recorded_also_those_that_were_refused() -> None:
 
 def test_without_a_principal_nothing_else_is_recorded() -> None:
     assert answered("POST", "/healthz", None) is None
+
+
+def test_a_call_of_a_tool_is_recorded_with_its_chat_and_desktop() -> None:
+    path, call = "/api/v0/tools/execute", {"chat": "c1", "desktop": "d1"}
+    found = entry_of(AnsweredRequest("http", "POST", path, 200, "127.0.0.1", OWNER, b"", call))
+    assert found is not None
+    assert (found.action, found.subject) == ("request", "c1")
+    assert found.details.items() >= {"path": path, "desktop": "d1"}.items()

@@ -1,9 +1,10 @@
 import asyncio
 from typing import Any
 
+import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from deskhand.tools.control_plane.audit_trail import AuditTrail, Json
+from deskhand.tools.control_plane.audit_trail import CLIENT_LEFT, AuditTrail, Json
 from deskhand.vncbridge.auth.policy import Principal
 
 
@@ -77,3 +78,33 @@ def test_a_websocket_is_recorded_when_it_is_accepted() -> None:
 
 def test_other_events_of_the_server_pass() -> None:
     assert passed({"type": "lifespan"}, {"type": "lifespan.startup.complete"}).noted == []
+
+
+def test_a_request_that_is_not_answered_is_recorded_once_it_has_ended() -> None:
+    path = "/api/v0/desktops/d1/desktop/action"
+    ((actor, action, subject, details),) = passed(scope(path)).noted
+    assert (actor, action, subject) == ("owner", "desktop.request", "d1")
+    assert details["status"] == CLIENT_LEFT
+    assert passed(scope(path, type="websocket")).noted == []
+
+
+def test_a_request_that_fails_is_recorded_too() -> None:
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        raise OSError("lost")
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b""}
+
+    async def send(_: Message) -> None:
+        """Send nothing."""
+
+    notes = Notes()
+    with pytest.raises(OSError, match="lost"):
+        asyncio.run(AuditTrail(app, notes)(scope("/api/v0/tokens"), receive, send))
+    assert [one[1] for one in notes.noted] == ["request"]
+
+
+def test_the_chat_and_the_desktop_of_a_tool_call_are_recorded() -> None:
+    state = {"principal": Principal("owner"), "tool_call": {"chat": "c1", "desktop": "d1"}}
+    ((_, _, subject, details),) = passed(scope("/api/v0/tools/execute", state=state), OK).noted
+    assert (subject, details["desktop"]) == ("c1", "d1")

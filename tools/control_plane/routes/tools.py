@@ -48,11 +48,15 @@ def router(chats: Chats) -> APIRouter:
             return JSONResponse({"message": f"Unknown tool: {name[:80]}.", "detail": detail}, 404)
         arguments = json_object(await request.body())
         caller = await _caller(chats, request)
+        # For the audit log.
+        request.state.tool_call = {"chat": caller}
         # Steps and recordings are joined by this id, so that every call needs one.
         call_id = tool_call_id(request.headers) or f"call_{uuid.uuid4().hex}"
         working = chats.call_tool(name, arguments, caller, call_id)
         # ``disconnected`` may receive only now: the body has been read.
         outcome = await run_unless(working, disconnected(request.receive))
+        if desktop := (await chats.get(caller)).desktop_id:
+            request.state.tool_call["desktop"] = desktop
         status = INSUFFICIENT_STORAGE if outcome.no_room else 200
         return JSONResponse(_reply(outcome, caller), status, {OWN_CHAT: caller})
 
