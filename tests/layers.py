@@ -42,7 +42,8 @@ desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
-desktop/launch/inside: desktop/freeze desktop/isolation desktop/launch desktop/programs
+desktop/launch/inside: desktop/agent_helper/worker desktop/freeze desktop/isolation desktop/launch
+  desktop/programs
 desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/network
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/mcp: desktop/actions

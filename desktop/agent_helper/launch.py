@@ -2,21 +2,21 @@
 
 A service without privileges executes the interpreter for each of them. One that root starts cannot
 do so later: it gives up the rights to choose a user, and its package may lie where the desktop sees
-nothing. So it starts a *fork server* before: a process that keeps root's rights inside the desktop,
+nothing. So there is a *fork server* before: a process that keeps root's rights inside the desktop,
 has loaded the helper's modules, opens nothing of the agent, and forks helpers, which become the
-agent's user.
+agent's user. Where there is an init, that has forked the fork server (`launch/inside`).
 """
 
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 import deskhand
 from deskhand.desktop.agent_helper.wire.start_message import END, START, HelperStart
@@ -26,8 +26,8 @@ from deskhand.desktop.agent_helper.wire.start_message import END, START, HelperS
 _OPTIONS = ("-I", "-S")
 _BOOT = (
     "import sys; sys.path.insert(0, sys.argv[1]); "
-    "from deskhand.desktop.agent_helper.worker.process import run; "
-    "run(sys.argv[2], int(sys.argv[3]))"
+    "from deskhand.desktop.agent_helper.worker import process; "
+    "getattr(process, sys.argv[2])(int(sys.argv[3]))"
 )
 
 
@@ -76,17 +76,17 @@ class HelperLaunch:
         """
         own, its = socket.socketpair()
         with its:
-            helper = _started("helper", own, its)
+            helper = _started("be_helper", own, its)
         own.sendall(self.start.line())
         own.setblocking(False)
         return helper
 
 
-def _started(role: str, own: socket.socket, its: socket.socket) -> ChildHelper:
+def _started(function: str, own: socket.socket, its: socket.socket) -> ChildHelper:
     """Start a process that loads the helper's modules, with ``its`` socket."""
     try:
         child = subprocess.Popen(
-            [sys.executable, *_OPTIONS, "-c", _BOOT, package_root(), role, str(its.fileno())],
+            [sys.executable, *_OPTIONS, "-c", _BOOT, package_root(), function, str(its.fileno())],
             cwd="/",
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -101,41 +101,23 @@ def _started(role: str, own: socket.socket, its: socket.socket) -> ChildHelper:
 
 
 class HelperForks:
-    """A fork server of helpers, while it is open; an instance is called to start one."""
+    """The fork server of helpers at the other end of a socket; calls start a helper."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
         self._asking = Lock()
-        self._server: ChildHelper | None = None
 
-    def __enter__(self) -> Self:
-        """Start the fork server, with the rights of the caller.
-
-        Raises:
-            OSError: If the interpreter cannot be executed.
-        """
-        own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with its:
-            self._server = _started("fork-server", own, its)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """End the fork server and all helpers."""
-        if self._server is not None:
-            self._server.connection.close()
-            self._server.child.wait()
+        self._connection.close()
 
-    def prepare(self, start: HelperStart) -> None:
-        """Fix how all helpers start; return when their modules are loaded.
+    def prepare(self, start: HelperStart) -> int:
+        """Fix how all helpers start; return the fork server's pid when their modules are loaded.
 
         Raises:
             OSError: If the fork server does not answer.
         """
-        self._ask(start.line().decode())
+        return int(self._ask(start.line().decode()))
 
     def __call__(self) -> "ForkedHelper":
         """Have a helper forked.
@@ -158,15 +140,30 @@ class HelperForks:
         self._ask(f"{END} {pid} {grace}")
 
     def _ask(self, request: str, *descriptors: int) -> str:
-        if self._server is None:
-            raise OSError("it is not open")
         with self._asking:
-            connection = self._server.connection
-            socket.send_fds(connection, [request.encode()], descriptors)
-            answer = connection.recv(64).decode()
+            socket.send_fds(self._connection, [request.encode()], descriptors)
+            answer = self._connection.recv(64).decode()
         if not answer:
             raise OSError("it has ended")
         return answer
+
+
+@contextmanager
+def own_forks() -> Iterator[HelperForks]:
+    """Have a fork server with the rights of the caller, as a child, during the block.
+
+    Raises:
+        OSError: If the interpreter cannot be executed.
+    """
+    own, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with its:
+        server = _started("fork_helpers", own, its)
+    forks = HelperForks(own)
+    try:
+        yield forks
+    finally:
+        forks.close()
+        server.child.wait()
 
 
 @dataclass(frozen=True)

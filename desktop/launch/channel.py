@@ -14,7 +14,8 @@ from typing import Any
 Message = dict[str, Any]
 
 CHANNELS = "DESKHAND_LAUNCH"
-"""Variable with two descriptors of the service: its channels to the keeper and to init."""
+"""Variable with three descriptors of the service: its channels to the keeper and to init, and the
+socket of the fork server of agent helpers."""
 
 LONGEST_PACKET = 60_000
 """Bytes; the send buffer of a socket holds several packets of this length (unix(7))."""

@@ -21,6 +21,7 @@ namespaces, those of another user (``sudo``).
 
 import _socket
 import ctypes
+import gc
 import importlib
 import os
 import select
@@ -150,14 +151,16 @@ def _fork_init(
     command: list[str], environment: Mapping[str, str], *, separated: bool
 ) -> tuple[int, Channel, str]:
     (started, report), (host, passed) = pair(), pair()
+    # Loaded here, where both processes share it, but only for desktops that have an init.
+    init = importlib.import_module("deskhand.desktop.launch.inside.init")
+    # A collection would write to every object, and both processes would need pages of their own.
+    gc.freeze()
     pid = os.fork()
     if pid == 0:
         status = 1
         try:
             started.close()
             host.close()
-            # Loaded late: the keeper does not need it.
-            init = importlib.import_module("deskhand.desktop.launch.inside.init")
             status = init.run(command, environment, report, passed, separated=separated)
         finally:
             os._exit(status)

@@ -1,6 +1,7 @@
 """The service's requests to its keeper and to init; see `host_channel` and `init`."""
 
 import os
+import socket
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,14 +44,16 @@ class Enforcement:
 
 
 class ServiceSide:
-    """Both channels of a service that a keeper of root has started."""
+    """The channels of a service that a keeper of root has started."""
 
-    def __init__(self, keeper: Channel, init: Channel) -> None:
+    def __init__(self, keeper: Channel, init: Channel, helper_forks: socket.socket) -> None:
         self._keeper = keeper
         self._init = init
         self._asking = Lock()
         self.programs = InitLauncher(init, self._asking)
         """Starts programs, after the users have been fixed."""
+        self.helper_forks = helper_forks
+        """Socket of the fork server of agent helpers."""
 
     def ask_to_prepare(self, identity: DesktopIdentity) -> None:
         """Have the keeper prepare the desktop, while this process goes on loading."""
@@ -77,15 +80,17 @@ class ServiceSide:
         facts = answer["display"], int(answer["keeper"]), str(answer["refused"])
         return Prepared(account, *facts, tuple(held))
 
-    def limit(
+    def ask_to_limit(
         self, identity: DesktopIdentity, account: Account, limits: DesktopLimits
-    ) -> Enforcement:
-        """Have init limit the desktop."""
+    ) -> None:
+        """Have init limit the desktop; `limited` has to be the next request."""
         users = {"users": list(account.uids), "owner": account.service.uid}
         message = {"do": "limit", "instance": identity.instance, **users}
-        with self._asking:
-            self._init.send({**message, "limits": limits._asdict()})
-            answer, _ = self._init.receive()
+        self._init.send({**message, "limits": limits._asdict()})
+
+    def limited(self) -> Enforcement:
+        """Wait for what was asked for."""
+        answer, _ = self._init.receive()
         refused = str(answer.get("refused", "") or answer.get("error", ""))
         commands = str(answer.get("commands", ""))
         return Enforcement(refused, Path(commands) if commands else None)
@@ -159,5 +164,6 @@ def service_side(environment: MutableMapping[str, str]) -> ServiceSide | None:
     numbers = environment.pop(CHANNELS, "")
     if not numbers:
         return None
-    keeper, init = map(int, numbers.split(","))
-    return ServiceSide(adopted(keeper), adopted(init))
+    keeper, init, helpers = map(int, numbers.split(","))
+    os.set_inheritable(helpers, False)
+    return ServiceSide(adopted(keeper), adopted(init), socket.socket(fileno=helpers))

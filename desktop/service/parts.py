@@ -106,6 +106,8 @@ class ServiceContext:
     """Listening socket for commands; None if they are the service's equals."""
     browser_policy: bool = False
     """True if the browser has the managed policy of desktops."""
+    fork_server: int | None = None
+    """Process that forks agent helpers; None if they are children of the service."""
     launcher: InitLauncher | None = None
     """Starts programs as the agent's user; None if they are children of the service."""
 
@@ -160,7 +162,8 @@ class CommonParts:
         self.freezer = (
             Freezer(self._processes(), lambda: self.origins()) if context.account.numbered else None
         )
-        self.fork_servers = frozenset[int]()
+        forks = context.fork_server
+        self.fork_servers = frozenset[int]() if forks is None else frozenset({forks})
         self.origins: Callable[[], Origins] = lambda: Origins(context.account.agent.uid)
         """Origins of the processes; the screen that is served replaces it."""
         self.lease = LeaseRuntime(freezer=self.freezer)
@@ -213,10 +216,7 @@ class CommonParts:
 
     def open_cgroup(self, stack: AsyncExitStack) -> Choice:
         """Open the cgroup in which commands are limited."""
-        # The group is divided only if these are the only processes in it. The fork server of agent
-        # helpers is a child.
-        children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
-        self.fork_servers = frozenset(map(int, children))
+        # The group is divided only if these are the only processes in it.
         own = {os.getpid(), self.context.pid, *self.fork_servers}
         return stack.enter_context(opened_cgroup(self.context.settings.command_cgroup, own))
 

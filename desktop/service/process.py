@@ -10,7 +10,12 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
-from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, StartHelper
+from deskhand.desktop.agent_helper.launch import (
+    HelperForks,
+    HelperLaunch,
+    StartHelper,
+    own_forks,
+)
 from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.errors import DesktopError
@@ -79,10 +84,8 @@ def _serve_separated(
     """Serve a desktop with namespaces, or without them where the kernel refuses."""
     folder, parent = identity.directory, os.getppid()
     with ExitStack() as stack:
-        egress, helpers = egress_of(settings), HelperForks()
-        if egress.mode == "open":
-            # The helper loads its modules while this process waits and loads its own.
-            stack.enter_context(helpers)
+        egress, helpers = egress_of(settings), HelperForks(launch.helper_forks)
+        stack.callback(helpers.close)
         prepared = launch.prepared()
         bound, address = stack.enter_context(listening(_address(settings, folder)))
         token = _token(settings.token_file)
@@ -91,15 +94,15 @@ def _serve_separated(
         network = stack.enter_context(
             joined(egress, prepared.account, policies, own_mounts, launch)
         )
-        if egress.mode != "open":
-            stack.enter_context(helpers)
-        preloaded = preload()
         limits = _limits(settings)
-        enforcement = launch.limit(identity, prepared.account, limits)
+        # Init does it while this process loads more.
+        launch.ask_to_limit(identity, prepared.account, limits)
+        preloaded = preload()
+        enforcement = launch.limited()
         if settings.command_cgroup is None:
             settings = replace(settings, command_cgroup=enforcement.commands)
         account = prepared.account.joining(settings.workdir_group)
-        helpers.prepare(_helper_start(settings, identity, account, network))
+        fork_server = helpers.prepare(_helper_start(settings, identity, account, network))
         if own_mounts:
             show_desktop_policy()
         requests = stack.enter_context(agent_socket(folder.path, account))
@@ -115,6 +118,7 @@ def _serve_separated(
         context = ServiceContext(
             *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
+            fork_server=fork_server,
             protections=with_egress(
                 Protections(
                     (
@@ -183,11 +187,12 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         # The desktop's user may be unable to read the checkout, so that after `become` no file of
         # the package can be read.
         helpers: StartHelper = HelperLaunch(_helper_start(settings, identity, account, network))
+        fork_server: int | None = None
         if account.dropped:
             # After `become` this process has neither the rights to start a helper as another user,
             # nor perhaps those to read the package.
-            helpers = forks = stack.enter_context(HelperForks())
-            forks.prepare(_helper_start(settings, identity, account, network))
+            helpers = forks = stack.enter_context(own_forks())
+            fork_server = forks.prepare(_helper_start(settings, identity, account, network))
         preloaded = preload()
         become(account)
         end_with_parent(parent)
@@ -198,6 +203,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
             helpers,
             with_egress(none_at_all(reason_of_level(account.level, attached=False)), network),
             network=network,
+            fork_server=fork_server,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0

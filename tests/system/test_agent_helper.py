@@ -13,13 +13,12 @@ API = "/api/v0"
 
 
 def helpers(desktop: Service) -> list[psutil.Process]:
-    """Return the helpers, without the fork server: the processes of the agent's user."""
+    """Return the helpers."""
     found = []
     for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
         # Programs of the session end meanwhile.
         with suppress(psutil.NoSuchProcess):
-            line = " ".join(process.cmdline())
-            if "agent_helper.worker" in line and (os.geteuid() or process.uids().real):
+            if process.name() == "agent-helper":
                 found.append(process)
     return found
 
@@ -36,7 +35,7 @@ def test_a_killed_helper_has_a_successor_and_nothing_is_left_of_both(
         assert first.uids().real == int(user)
         if os.geteuid() == 0:
             # A command of the agent sees it in its PID namespace, and may signal it.
-            kill = "pkill -KILL -U $(id -u) -f '[a]gent_helper.worker'"
+            kill = "pkill -KILL -U $(id -u) -x agent-helper"
             started = desktop.post(f"{API}/processes/start", {"command": kill})
             desktop.get(f"{API}/processes/{started['id']}/output?wait=true")
         else:

@@ -1,15 +1,15 @@
 """First message to the helper, and the requests to the fork server.
 
-The fork server answers the first message by `READY`, `START`, which comes with a socket, by the pid
-of the new helper, and `END` with a pid and a number of seconds by `ENDED`, when it has reaped that
-helper.
+The fork server answers the first message by its own pid. It answers `START`, which comes with a
+socket, by the pid of the new helper, and `END` with a pid and a number of seconds by `ENDED`, when
+it has reaped that helper.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-READY, START, END, ENDED = "ready", "start", "end", "ended"
+START, END, ENDED = "start", "end", "ended"
 
 LONGEST = 100_000
 """Bytes of the first message, which has to fit into one packet (unix(7))."""

@@ -16,7 +16,6 @@ from deskhand.desktop.agent_helper.wire.start_message import (
     END,
     ENDED,
     LONGEST,
-    READY,
     START,
     HelperStart,
 )
@@ -26,11 +25,18 @@ class ForkServer:
     """Answers requests from a sequenced-packet socket until the service closes it."""
 
     def __init__(
-        self, control: socket.socket, serve: Callable[[socket.socket, HelperStart], None]
+        self,
+        control: socket.socket,
+        serve: Callable[[socket.socket, HelperStart], None],
+        join: Callable[[], None],
     ) -> None:
-        """Have each helper call ``serve`` with its socket and the first message."""
+        """Have each helper call ``serve`` with its socket and the first message.
+
+        ``join`` is called when that message has come.
+        """
         self._control = control
         self._serve = serve
+        self._join = join
         self._start: HelperStart | None = None
         self._helpers: set[int] = set()
 
@@ -48,8 +54,11 @@ class ForkServer:
     def _answered(self) -> str:
         data, descriptors, _, _ = socket.recv_fds(self._control, LONGEST, 1)
         if self._start is None:
-            self._start = HelperStart.parse(data) if data else None
-            return READY if data else ""
+            if not data:
+                return ""
+            self._start = HelperStart.parse(data)
+            self._join()
+            return str(os.getpid())
         words = data.decode().split()
         match words:
             case [word] if word == START and descriptors:

@@ -9,6 +9,7 @@ import ctypes
 import gc
 import os
 import socket
+from collections.abc import Callable
 from io import RawIOBase
 from pathlib import Path
 
@@ -19,7 +20,11 @@ from .fork_server import ForkServer
 from .operations import operations
 from .server import CallServer
 
+HELPER, FORK_SERVER = b"agent-helper", b"helper-forks"
+"""Names of the processes, as `ps` shows them."""
+
 PR_SET_DUMPABLE = 4
+PR_SET_NAME = 15
 PR_SET_NO_NEW_PRIVS = 38
 """Of <linux/prctl.h>, prctl(2)."""
 M_ARENA_MAX = -8
@@ -28,8 +33,27 @@ M_ARENA_MAX = -8
 _KERNEL = ctypes.CDLL(None)
 
 
-def run(role: str, descriptor: int) -> None:
-    """Be a helper, or the fork server of helpers, at the socket of this number; then exit."""
+def be_helper(descriptor: int) -> None:
+    """Be a helper at the socket of this number; then exit."""
+    connection = _prepared(descriptor)
+    with connection.makefile("rb", buffering=0) as file:
+        start = HelperStart.parse(_line(file))
+    serve(connection, start)
+    # Threads may be blocked in a system call; nothing waits for them.
+    os._exit(0)
+
+
+def fork_helpers(descriptor: int, join: Callable[[], None] = lambda: None) -> None:
+    """Be the fork server of helpers at the socket of this number; then exit.
+
+    ``join`` is called before the first helper is forked, in this process.
+    """
+    _KERNEL.prctl(PR_SET_NAME, FORK_SERVER, 0, 0, 0)
+    ForkServer(_prepared(descriptor), serve, join).serve()
+    os._exit(0)
+
+
+def _prepared(descriptor: int) -> socket.socket:
     # Each thread would otherwise get an arena of its own, whose freed memory others cannot use.
     _KERNEL.mallopt(M_ARENA_MAX, 1)
     # Commands of the agent may not read the memory and the descriptors of this process.
@@ -37,14 +61,7 @@ def run(role: str, descriptor: int) -> None:
     gc.freeze()
     connection = socket.socket(fileno=descriptor)
     connection.set_inheritable(False)
-    if role == "fork-server":
-        ForkServer(connection, serve).serve()
-    else:
-        with connection.makefile("rb", buffering=0) as file:
-            start = HelperStart.parse(_line(file))
-        serve(connection, start)
-    # Threads may be blocked in a system call; nothing waits for them.
-    os._exit(0)
+    return connection
 
 
 def _line(file: RawIOBase) -> bytes:
@@ -57,6 +74,7 @@ def _line(file: RawIOBase) -> bytes:
 
 def serve(connection: socket.socket, start: HelperStart) -> None:
     """Become the agent's user and answer calls until the service closes the socket."""
+    _KERNEL.prctl(PR_SET_NAME, HELPER, 0, 0, 0)
     if start.user is not None:
         # The order is fixed: without root's rights the groups cannot be changed any more.
         os.setgroups(start.groups)

@@ -6,9 +6,12 @@ kills the rest of the namespace (pid_namespaces(7)). When the keeper dies, the k
 process, and with it the namespace.
 """
 
+import gc
+import importlib
 import os
 import select
 import signal
+import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,9 +25,10 @@ from deskhand.desktop.launch.namespaces import end_with_parent, perform, separat
 from deskhand.desktop.launch.separation import listening_descriptors
 from deskhand.desktop.launch.signals import SignalPipe
 
+from .execution import close_all_except
 from .kept_programs import KeptPrograms
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids, with_descendants
-from .programs import Programs
+from .programs import Programs, fork
 
 IDLE_MS = 10.0
 """Time without a request after which the next program is prepared."""
@@ -54,20 +58,25 @@ def run(
     if reason:
         return 1
     own, service_end = pair()
-    for channel in (passed, service_end):
-        os.set_inheritable(channel.fileno(), True)
-    channels = f"{passed.fileno()},{service_end.fileno()}"
+    helpers, helpers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    given = (passed.fileno(), service_end.fileno(), helpers_end.fileno())
+    for descriptor in given:
+        os.set_inheritable(descriptor, True)
     service = os.posix_spawn(
         command[0],
         command,
-        {**environment, CHANNELS: channels},
+        {**environment, CHANNELS: ",".join(map(str, given))},
         # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs.
         setsigdef=[signal.SIGINT],
     )
-    passed.close()
-    service_end.close()
+    for end in (passed, service_end, helpers_end):
+        end.close()
     for descriptor in listening_descriptors(command):
         os.close(descriptor)
+    # As in the keeper, for the processes that are forked here.
+    gc.freeze()
+    fork(lambda: _serve_helpers(helpers.fileno(), service))
+    helpers.close()
     return Init(service, signals, own, separated=separated).wait()
 
 
@@ -78,6 +87,13 @@ def _separated() -> str:
     except OSError as error:
         return str(error)
     return ""
+
+
+def _serve_helpers(control: int, service: int) -> None:
+    close_all_except({0, 1, 2, control})
+    # Loaded late: init does not need what helpers do.
+    forks = importlib.import_module("deskhand.desktop.launch.inside.helper_forks")
+    forks.serve(control, service)
 
 
 class Init:
@@ -188,9 +204,9 @@ class Init:
         The number of processes is limited by RLIMIT_NPROC then, which the service sets.
         """
         limits, group = DesktopLimits(**request["limits"]), DesktopGroup(str(request["instance"]))
-        # The service has children already: the fork server of agent helpers.
-        inside = namespace_pids() if self._separated else with_descendants(self._service)
-        members = (os.getpid(), *inside)
+        # The service is not alone: there is the fork server of agent helpers.
+        own = os.getpid()
+        members = (own, *namespace_pids()) if self._separated else with_descendants(own)
         refused = group.make(limits, members, int(request["owner"]))
         if refused:
             if CpuShare(str(request["instance"])).make(limits.cpu_weight, members):

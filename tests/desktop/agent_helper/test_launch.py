@@ -7,7 +7,7 @@ import pytest
 
 from deskhand.desktop.agent_helper.agent_helper import AgentHelper
 from deskhand.desktop.agent_helper.errors import HelperEnded
-from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch
+from deskhand.desktop.agent_helper.launch import HelperForks, HelperLaunch, own_forks
 from deskhand.desktop.agent_helper.wire.start_message import LONGEST, HelperStart
 from deskhand.desktop.files.errors import FileError
 from tests.desktop.agent_helper.threaded import LIMIT
@@ -38,7 +38,7 @@ def test_the_fork_server_replaces_a_killed_helper_and_ends_with_its_last_one(
             await helper.call("write", **written(tmp_path / "file"))
         return pids
 
-    with HelperForks() as forks:
+    with own_forks() as forks:
         forks.prepare(HelperStart(dict(os.environ), umask=0o077))
         pids = asyncio.run(scene(forks))
         assert len(set(pids)) == 2
@@ -69,7 +69,7 @@ def test_a_helper_has_no_socket_but_its_own_and_uses_only_its_roots(tmp_path: Pa
 
 
 def test_a_fork_server_that_has_ended_is_reported() -> None:
-    with HelperForks() as forks:
+    with own_forks() as forks:
         with pytest.raises(OSError, match="too long"):
             forks.prepare(HelperStart({"LONG": "x" * LONGEST}))
         forks.prepare(HelperStart())
