@@ -13,7 +13,7 @@ from tests.attack.crafted_picture import bomb, fill_conversation
 from tests.attack.relocated import Installation, installation, user
 from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
-from tests.system.services import Service, service, until
+from tests.system.services import Json, Service, service, until
 from tests.system.test_lost_desktop import alive, check_stored, waiting_agent
 
 pytestmark = [
@@ -81,6 +81,7 @@ def test_the_process_that_listens_is_not_root(installed: Installation) -> None:
         # The user reads nothing that is root's alone.
         owners = {path.stat().st_uid for path in (installed.data, *installed.data.rglob("*"))}
         assert owners == {user().pw_uid}
+        assert (user_of(plane)["state"], user_of(plane)["because"]) == ("deskhand", None)
 
 
 @pytest.mark.x11
@@ -153,6 +154,13 @@ def test_a_kept_desktop_is_found_and_ended_by_the_next_control_plane(
     until(lambda: not alive(made["pid"]), "the end of the desktop")
 
 
+def user_of(plane: Service) -> Json:
+    """Return the protection that the status reports of the control plane's user."""
+    listed = plane.get("/api/v0/status")["protections"]
+    (found,) = (one for one in listed if one["name"] == "control plane user")
+    return dict(found)
+
+
 def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why(
     installed: Installation,
 ) -> None:
@@ -161,6 +169,7 @@ def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why
     data = home / "data"
     with plane_in(installed, data) as plane:
         assert status(plane.process.pid)["Uid"].split()[0] == "0"
+        reported = user_of(plane)
         assert plane.http.get("/healthz").status_code == 200
         doctor = subprocess.run(
             [*installed.program, "doctor", "--data-dir", str(data)],
@@ -172,3 +181,6 @@ def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why
     assert line.startswith("warn")
     assert f"root, because the user deskhand cannot use {data}: Permission denied" in line
     assert "/var/lib/deskhand" in line
+    assert reported["state"] == "root"
+    assert f"{reported['state']}, because {reported['because']}" in line
+    assert reported["remedy"] in doctor.stdout

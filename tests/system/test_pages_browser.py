@@ -14,6 +14,8 @@ from playwright.async_api import Page, Route, expect
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
+from deskhand.tools.control_plane.process_user import StaysRoot
+from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.conversation.waiting import waiting_for
@@ -158,7 +160,10 @@ def test_the_wall_names_what_does_not_protect(
         secrets = SecretStore()
         secrets.put(Secret("mail", "correct horse", domains=("mail.example",)))
         secrets.put(Secret("bank", "battery staple", anywhere=True))
-        shown = control_plane(tmp_path, pages=[pages.router(), secrets_router(secrets)])
+        stays = StaysRoot("there is no user deskhand", "useradd deskhand")
+        lacking = plane_protections(stays, "root", "")
+        routes = [pages.router(), secrets_router(secrets)]
+        shown = control_plane(tmp_path, pages=routes, protections=lacking)
         warned = "the browser runs without a sandbox: no user namespaces"
         missing = "namespaces: none, because the kernel refuses them"
         shown.desktops.known["d1"] = FakeDesktop(
@@ -185,6 +190,10 @@ def test_the_wall_names_what_does_not_protect(
             await expect(first).to_have_text(f"{warned} · {missing}")
             await expect(first).to_be_visible()
             await expect(second).to_be_hidden()
+            await expect(page.locator("#unprotected")).to_have_text(
+                "control plane user: root, because there is no user deskhand. "
+                "Remedy: useradd deskhand."
+            )
 
     connection.play(scenario())
 

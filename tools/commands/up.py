@@ -112,7 +112,7 @@ async def running(
         launched = stack.enter_context(launching(settings, os.environ, user))
         if user is not None:
             become_user(user)
-        async with control_plane(settings, address, launched, keys, token_file) as opened:
+        async with control_plane(settings, address, launched, keys, token_file, chosen) as opened:
             ready = asyncio.Event()
             server = Serving(opened.app, ready.set, opened.closing.set)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")

@@ -77,6 +77,14 @@ def owner_of(data_dir: Path) -> ProcessUser | None:
     return ProcessUser(found.pw_name, found.pw_uid, found.pw_gid, found.pw_dir)
 
 
+def own_name() -> str:
+    """Return the name of the user of this process; its number if it has none."""
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
+
+
 @contextmanager
 def acting_as(user: ProcessUser | None) -> Iterator[None]:
     """Open and create files with a user's rights while the block runs; with None as before."""

@@ -380,7 +380,8 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     editor = FakeEditor()
     closing = changes.pop("closing", None) or asyncio.Event()
     scopes = changes.pop("scopes", ("admin",))
-    about = ServiceFacts("1.2.3", "scripted:demo", False, tmp_path)
+    protections = changes.pop("protections", ())
+    about = ServiceFacts("1.2.3", "scripted:demo", False, tmp_path, protections=protections)
     app = create_app(
         chats=chats,
         desktops=desktops,

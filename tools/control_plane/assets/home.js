@@ -144,6 +144,11 @@ function diskText(disk) {
   return `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.${used}`;
 }
 
+// Of the control plane; the cards of desktops name what these lack.
+function protectionText({ name, state, because, remedy }) {
+  return `${name}: ${state}, because ${because}. ${remedy ? `Remedy: ${remedy}.` : ""}`;
+}
+
 async function readStatus() {
   await troubled(async () => {
     const status = await get("api/v0/status");
@@ -151,6 +156,15 @@ async function readStatus() {
     byId("key-hint").hidden = Boolean(status.key_set);
     byId("disk-low").hidden = !status.disk.low;
     setText(byId("disk-low"), diskText(status.disk));
+    const missing = status.protections.filter((one) => one.because);
+    byId("unprotected").hidden = !missing.length;
+    keyed(
+      byId("unprotected"),
+      missing,
+      (one) => one.name,
+      () => element("li", { className: "lacking" }),
+      (line, one) => setText(line, protectionText(one)),
+    );
   });
 }
 

@@ -20,6 +20,10 @@ _DISK = record(
     {"free_bytes": COUNT, "low": FLAG},
     {"total_bytes": COUNT, "needed_bytes": COUNT, "reserve": TEXT},
 )
+_PROTECTION = record(
+    "PlaneProtection",
+    {"name": TEXT, "state": TEXT, "because": nullable(TEXT), "remedy": nullable(TEXT)},
+)
 STATUS = record(
     "Status",
     {"version": TEXT},
@@ -32,6 +36,7 @@ STATUS = record(
         "chats": described(mapping(COUNT), "Number of chats by state."),
         "desktops": described(mapping(COUNT), "Number of desktops by status."),
         "desktop_limits": nullable(ANY_OBJECT),
+        "protections": described(array(_PROTECTION), "Of the control plane itself."),
         "event_streams": COUNT,
         "dropped_thinking": COUNT,
         "resumed_by_supervisor": COUNT,

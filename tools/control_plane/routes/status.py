@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.caller import is_administrator
 from deskhand.tools.control_plane.ports import Chats, Desktops, Json
+from deskhand.tools.control_plane.protections import PlaneProtection
 from deskhand.vncbridge.http.sse import EventStreams
 
 COUNTED = ("queued", "running", "interrupting", "requires_action")
@@ -32,6 +33,8 @@ class ServiceFacts:
     """Number of chats that the supervisor had to resume; it must stay 0."""
     desktop_limits: Mapping[str, int] | None = None
     """Limits of each desktop; None if nothing enforces any."""
+    protections: Sequence[PlaneProtection] = ()
+    """Of the control plane; each desktop has its own."""
 
 
 def router(
@@ -84,6 +87,7 @@ def router(
                 "chats": {state: await _count(chats, state) for state in COUNTED},
                 "desktops": Counter(desktop.status for desktop in await desktops.list()),
                 "desktop_limits": now.desktop_limits,
+                "protections": [one.to_json() for one in now.protections],
                 "event_streams": streams.count,
                 # More than 0 is a defect: a request did not continue the one before it.
                 "dropped_thinking": await chats.dropped_thinking(),

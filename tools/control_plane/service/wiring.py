@@ -14,7 +14,6 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +28,10 @@ from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.pages import router as pages_router
+from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
+from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.routes.audit import router as audit_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
-from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.conversation.errors import ChatError
 from deskhand.tools.credentials.accepted import load_credentials, read_token
@@ -68,7 +68,8 @@ from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address
 
 from .app import create_app
-from .fleet import limits_in_force, open_fleet
+from .facts import service_facts
+from .fleet import open_fleet
 from .launching import DesktopLaunching
 from .measured import metrics_router
 
@@ -114,10 +115,12 @@ async def control_plane(
     launching: DesktopLaunching,
     keys: StoreKeys,
     token_file: Path | None = None,
+    user: ProcessUser | StaysRoot | None = None,
 ) -> AsyncIterator[ControlPlane]:
     """Open all parts, resume the chats of an earlier control plane, and close all at the end.
 
-    ``address`` is where it will be served. With ``settings.keep_desktops`` desktops are kept.
+    ``address`` is where it will be served; ``user`` is what root has become, or why it has not.
+    With ``settings.keep_desktops`` desktops are kept.
     """
     data, environment = settings.data_dir, os.environ
     token = read_token(token_file or data / "token")
@@ -125,6 +128,7 @@ async def control_plane(
     async with AsyncExitStack() as stack:
         # First, while there is only one thread to fork.
         decoder = stack.enter_context(Decoder(settings.decoder_seconds))
+        protections = plane_protections(user, own_name(), decoder.refusal)
         secret_store = SecretStore(data, keys)
         stack.enter_context(logged(data / "logs", secret_store.hide))
         scripted = await _scripted(data, decoder, stack)
@@ -139,11 +143,7 @@ async def control_plane(
         credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
         chats = Chats(
-            store,
-            files,
-            models,
-            DesktopAllocator(fleet),
-            MACHINE_TOOLS,
+            *(store, files, models, DesktopAllocator(fleet), MACHINE_TOOLS),
             _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
             audit=audit,
@@ -156,7 +156,7 @@ async def control_plane(
             desktops=fleet,
             files=files,
             editor=lambda: decoder,
-            about=lambda: _facts(settings, models, chats.supervisor, launching),
+            about=lambda: service_facts(settings, models, chats.supervisor, launching, protections),
             closing=closing,
             disk=reserve.to_json,
             ready=lambda: _is_writable(store),
@@ -203,17 +203,6 @@ def _is_writable(store: Store) -> bool:
 
 def _access_policy(settings: Settings) -> AccessPolicy:
     return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
-
-
-def _facts(
-    settings: Settings, models: Models, supervisor: Supervisor[Any], launching: DesktopLaunching
-) -> ServiceFacts:
-    limits = limits_in_force(settings, launching)
-    return ServiceFacts(
-        *(version("deskhand"), models.usual(), models.has_key, settings.data_dir),
-        resumed_by_supervisor=supervisor.resumed,
-        desktop_limits=None if limits is None else limits._asdict(),
-    )
 
 
 def _add_middleware(

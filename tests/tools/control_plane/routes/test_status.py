@@ -23,6 +23,7 @@ def test_the_status_has_version_model_free_space_and_counts(tmp_path: Path) -> N
             "chats": {"queued": 1, "running": 2, "interrupting": 0, "requires_action": 0},
             "desktops": {"ready": 1, "lost": 1},
             "desktop_limits": None,
+            "protections": [],
             "event_streams": 0,
             "dropped_thinking": 0,
             "resumed_by_supervisor": 0,
