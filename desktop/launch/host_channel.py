@@ -44,15 +44,17 @@ class HostChannel:
         ``service_ended`` is False after a crash: then the files are left to be examined, until the
         next desktop starts.
         """
+        user: int | None = None
         if self._account:
             host_side = importlib.import_module("deskhand.desktop.launch.host_side")
             account = host_side.Account.from_json(self._account)
             host_side.clear(host_side.parsed(self._request), account, files=service_ended)
+            user = account.service.uid
         # The locks are released last: until then the desktop counts as alive.
         for descriptor in self._held:
             os.close(descriptor)
         self._held.clear()
-        return int(self._account["service"]["uid"]) if self._account else None
+        return user
 
     def _serve(self, poll: select.poll) -> None:
         request, descriptors = self._service.receive()
