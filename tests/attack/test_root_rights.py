@@ -161,6 +161,10 @@ def user_of(plane: Service) -> Json:
     return dict(found)
 
 
+def parent_of(pid: int) -> int:
+    return int(status(pid)["PPid"])
+
+
 def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why(
     installed: Installation,
 ) -> None:
@@ -171,6 +175,10 @@ def test_with_its_data_in_the_home_of_root_it_serves_as_root_and_doctor_says_why
         assert status(plane.process.pid)["Uid"].split()[0] == "0"
         reported = user_of(plane)
         assert plane.http.get("/healthz").status_code == 200
+        # The launcher starts its desktops all the same.
+        launcher = parent_of(plane.post("/api/v0/desktops", {})["pid"])
+        assert launcher != plane.process.pid
+        assert "tools/launcher/__main__.py" in Path(f"/proc/{launcher}/cmdline").read_text()
         doctor = subprocess.run(
             [*installed.program, "doctor", "--data-dir", str(data)],
             capture_output=True,
