@@ -23,8 +23,8 @@ desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
   desktop/files desktop/git desktop/processes
 desktop/agent_socket: desktop/isolation desktop/tool_calls
-desktop/applications: desktop/actions desktop/http_errors.py desktop/lease desktop/processes
-  desktop/tool_calls
+desktop/applications: desktop/actions desktop/browser desktop/http_errors.py desktop/lease
+  desktop/processes desktop/programs desktop/tool_calls
 desktop/attach: desktop/actions desktop/capture desktop/input
 desktop/browser: desktop/isolation
 desktop/capture: desktop/x11

@@ -39,6 +39,8 @@ class RequestOrigin:
     """True for a descendant of a command."""
     panel: bool = False
     """True for a program that a person started from the panel or the window manager."""
+    browser: bool = False
+    """True for a program of the browser's own user, which belongs to no chat."""
 
     @property
     def chat_id(self) -> str:

@@ -24,6 +24,8 @@ class Peer:
 
     pid: int
     pidfd: int
+    uid: int = -1
+    """User at the time of connect(2)."""
 
     def lives(self) -> bool:
         """Return True until the process has ended: until then its pid is not another one's."""
@@ -53,11 +55,11 @@ def peer_of(connection: socket.socket) -> Peer:
     """
     size = struct.calcsize(_CREDENTIALS)
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-    pid = struct.unpack(_CREDENTIALS, credentials)[0]
+    pid, uid, _ = struct.unpack(_CREDENTIALS, credentials)
     # The kernel's own pidfd names the process that connected even if its pid was reused since.
     with suppress(OSError):
-        return Peer(pid, connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD))
-    return Peer(pid, os.pidfd_open(pid))
+        return Peer(pid, connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD), uid)
+    return Peer(pid, os.pidfd_open(pid), uid)
 
 
 def _chain(pid: int) -> tuple[ProcessLink, ...]:

@@ -21,7 +21,7 @@ from deskhand.desktop.errors import DesktopError
 from .ancestry import CommandRoot, RequestOrigin, origin_of
 from .errors import RefusedRequest
 from .messages import AgentRequest, Json, RequestReader, error_answer, line_of, request_in
-from .peer import peer_of
+from .peer import Peer, peer_of
 
 logger = logging.getLogger(__name__)
 
@@ -74,10 +74,13 @@ class AgentSocketServer:
         services: AgentServices,
         *,
         request_seconds: float = REQUEST_SECONDS,
+        browser_user: int | None = None,
     ) -> None:
+        """``browser_user`` is the id of the browser's user, if it has one of its own."""
         self._bound = bound
         self._services = services
         self._request_seconds = request_seconds
+        self._browser_user = browser_user
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
@@ -132,6 +135,13 @@ class AgentSocketServer:
             with suppress(ConnectionError):
                 await writer.wait_closed()
 
+    async def _origin(self, peer: Peer) -> RequestOrigin:
+        if peer.uid == self._browser_user:
+            return RequestOrigin(browser=True)
+        commands, launchers = self._services.commands(), self._services.launchers()
+        ancestry = await asyncio.to_thread(peer.ancestry)
+        return origin_of(ancestry, commands, launchers)
+
     async def _answered(
         self, reader: asyncio.StreamReader, connection: socket.socket
     ) -> AgentAnswer:
@@ -143,10 +153,7 @@ class AgentSocketServer:
         try:
             async with asyncio.timeout(self._request_seconds):
                 request = await _request(reader)
-            commands, launchers = self._services.commands(), self._services.launchers()
-            ancestry = await asyncio.to_thread(peer.ancestry)
-            origin = origin_of(ancestry, commands, launchers)
-            return await self._services.answer(request, origin)
+            return await self._services.answer(request, await self._origin(peer))
         except TimeoutError:
             return AgentAnswer(error_answer("timeout", "The request did not come in time."))
         except RefusedRequest as error:

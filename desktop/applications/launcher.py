@@ -1,14 +1,17 @@
 """Starts applications as processes that appear in the process list."""
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.browser.arguments import refused_switch
 from deskhand.desktop.errors import ActionFailed, InvalidAction
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import LaunchRequest, start_request
+from deskhand.desktop.programs.program import UserName
 from deskhand.desktop.tool_calls.caller import CallingChat, chat_of
 from deskhand.desktop.tool_calls.errors import ToolCallError
 
@@ -24,6 +27,8 @@ class ProcessLauncher:
     ``programs`` is the folder of the scripts that start the desktop's own browser and terminal, if
     the scripts on the PATH only ask for that; ``path`` returns the PATH of commands. ``pipes``
     opens descriptors that the browser gets, named by `PIPE_MARK` in its environment.
+    ``browser_environment`` replaces variables of a browser with a user of its own; None if it has
+    that of the applications.
     """
 
     def __init__(
@@ -32,8 +37,10 @@ class ProcessLauncher:
         programs: Path | None = None,
         path: Callable[[], str] = lambda: "",
         pipes: Callable[[], AbstractContextManager[tuple[int, ...]]] | None = None,
+        browser_environment: Mapping[str, str] | None = None,
     ) -> None:
         self._pipes = pipes
+        self._browser_environment = browser_environment
         self._registry = registry
         self._programs = programs
         self._path = path
@@ -71,11 +78,19 @@ class ProcessLauncher:
         if self._programs is None:
             return await self._started(body, chat, application=application)
         environment = body["env"] = {"PATH": f"{self._programs}:{self._path()}"}
-        if self._pipes is None or not application or command.split()[0] != BROWSER:
+        if not application or not _is_browser(command):
             return await self._started(body, chat, application=application)
-        environment[PIPE_MARK] = "1"
-        with self._pipes() as descriptors:
-            return await self._started(body, chat, application=True, descriptors=descriptors)
+        user: UserName = "agent"
+        if self._browser_environment is not None:
+            user = "browser"
+            environment |= self._browser_environment
+            environment["PATH"] = f"{self._programs}:{environment['PATH']}"
+        with nullcontext(()) if self._pipes is None else self._pipes() as descriptors:
+            if descriptors:
+                environment[PIPE_MARK] = "1"
+            return await self._started(
+                body, chat, application=True, descriptors=descriptors, user=user
+            )
 
     async def _started(
         self,
@@ -84,16 +99,24 @@ class ProcessLauncher:
         *,
         application: bool,
         descriptors: tuple[int, ...] = (),
+        user: UserName = "agent",
     ) -> str:
         try:
             # Through the parser of the process route, so that both routes apply the same checks and
             # defaults.
             request = start_request(json.dumps({**body, "background": True}).encode())
             if application:
-                request = LaunchRequest(**vars(request), descriptors=descriptors)
+                request = LaunchRequest(**vars(request), descriptors=descriptors, user=user)
         except ToolCallError as error:
             raise InvalidAction("Cannot launch that.", str(error)) from error
         try:
             return (await self._registry.start(request, chat))[0]
         except ToolCallError as error:
             raise ActionFailed("Launch failed.", str(error)) from error
+
+
+def _is_browser(command: str) -> bool:
+    """Return True for the desktop's own browser with arguments that start no other program."""
+    # The command line has one program: `InstalledApplications` quotes all words after the first.
+    words = shlex.split(command)
+    return words[0] == BROWSER and refused_switch(words[1:]) is None

@@ -33,13 +33,20 @@ class DeferredSocket:
     """Listens at ``path`` while it is open and there is no X server.
 
     ``used`` is called once, in a thread, when a client connects. Clients of other users than
-    ``users`` are not relayed.
+    ``users`` are not relayed. Those of ``trusted_user`` need no cookie.
     """
 
-    def __init__(self, path: Path, used: Callable[[], None], users: Collection[int]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        used: Callable[[], None],
+        users: Collection[int],
+        trusted_user: int | None = None,
+    ) -> None:
         self._path = path
         self._used = used
         self._users = users
+        self._trusted_user = trusted_user
         self._listener: socket.socket | None = None
         self._relayed: list[socket.socket] = []
 
@@ -81,8 +88,9 @@ class DeferredSocket:
     def hand_over(self, cookie: bytes, trusted: bytes = b"") -> None:
         """Relay the clients that have connected so far to the X server; a second call does nothing.
 
-        A client that presents the ``trusted`` cookie keeps it. All others are presented with
-        ``cookie``, as they may have come before it was written.
+        A client that presents the ``trusted`` cookie keeps it, and those of the trusted user are
+        presented with it. All others are presented with ``cookie``, as they may have come before it
+        was written.
         """
         listener, self._listener = self._listener, None
         if listener is None:
@@ -92,8 +100,11 @@ class DeferredSocket:
             while True:
                 client, _ = listener.accept()
                 client.setblocking(True)
-                if _user(client) in self._users:
-                    self._relay(client, cookie, trusted)
+                user = _user(client)
+                if user in self._users:
+                    # The X server would see the user of this process.
+                    by_user = bool(trusted) and user == self._trusted_user
+                    self._relay(client, trusted if by_user else cookie, trusted)
                 else:
                     client.close()
         _end(listener)

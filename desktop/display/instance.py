@@ -51,6 +51,10 @@ class InstanceOptions:
     """Of the X server, the window manager and the panel; None for that of applications."""
     cookie: bytes = b""
     """The trusted cookie of all instances; empty for a new one each time."""
+    browser_user: int | None = None
+    """Id of the browser's own user; None if it has that of the applications."""
+    bus_config: Path | None = None
+    """Configuration of the message bus; None for that of the machine."""
 
     @property
     def trusted(self) -> Mapping[str, str]:
@@ -117,6 +121,7 @@ class DisplayInstance:
                     number=options.number,
                     untrusted=options.untrusted_applications,
                     cookie=options.cookie,
+                    browser_user=options.browser_user,
                 )
             )
             # The exit stack closes the health check after all connections: closing one of those
@@ -145,6 +150,7 @@ class DisplayInstance:
                     layout=options.layout,
                     trusted_environment=options.trusted_environment,
                     application_xauthority=self.xserver.application_xauthority,
+                    bus_config=options.bus_config,
                 )
             )
             self.windows = stack.enter_context(X11Windows(*address))

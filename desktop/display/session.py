@@ -37,7 +37,8 @@ class DesktopSession:
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
     get ``application_xauthority``, by default the same. ``trusted_environment`` replaces variables
-    of the window manager and the panel.
+    of the window manager and the panel. ``bus_config`` is the configuration of the message bus, by
+    default that of the machine.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class DesktopSession:
         layout: str = "",
         application_xauthority: Path | None = None,
         trusted_environment: Mapping[str, str] | None = None,
+        bus_config: Path | None = None,
     ) -> None:
         self._folder = folder
         self._display_alive = display_alive
@@ -61,6 +63,7 @@ class DesktopSession:
         self._xauthority = xauthority
         self._spawner = spawner
         self._bus = folder / BUS
+        self._bus_config = "--session" if bus_config is None else f"--config-file={bus_config}"
         self._environment = session_environment(
             folder, display, application_xauthority or xauthority, environment
         )
@@ -201,7 +204,7 @@ class DesktopSession:
     def _spawn_bus(self, ready_fds: tuple[int, ...]) -> ChildProcess:
         return self._start(
             "dbus-daemon",
-            *("--session", "--nofork", "--nopidfile", "--nosyslog"),
+            *(self._bus_config, "--nofork", "--nopidfile", "--nosyslog"),
             *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in ready_fds)),
             pass_fds=ready_fds,
             user="agent",

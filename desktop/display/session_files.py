@@ -9,7 +9,7 @@ from typing import Self
 
 from deskhand.desktop.browser.policy import BrowserLaunch
 
-BUS = Path("run/agent/bus")
+BUS = Path("run/bus/bus")
 """Socket of the session's message bus in the directory of the desktop."""
 
 XRESOURCES = Path("share/xresources")
@@ -39,6 +39,8 @@ class SessionFiles:
     images: Mapping[str, bytes]
     programs: str = "bin"
     """Folder of the scripts that start the browser and the terminal."""
+    browser_authority: Path | None = None
+    """File of the browser's X cookie; None for that in the directory of the desktop."""
 
     @classmethod
     def read(cls) -> Self:
@@ -57,6 +59,9 @@ class SessionFiles:
             text = self.texts[asset].replace("@FOLDER@", str(folder))
             text = text.replace("@PROGRAMS@", str(folder / self.programs))
             text = text.replace("@DOWNLOADS@", downloads)
+            text = text.replace("@HOME@", environment.get("HOME", str(folder)))
+            authority = self.browser_authority or folder / "run" / "browser" / "Xauthority"
+            text = text.replace("@AUTHORITY@", str(authority))
             for mark, value in _browser_values(browser).items():
                 text = text.replace(mark, value)
             _write(folder / place, text.encode(), 0o755 if asset in _SCRIPTS else 0o644)
@@ -84,7 +89,10 @@ def _write_accessibility_service(folder: Path) -> None:
     with suppress(OSError):
         lines = (_SYSTEM_SERVICES / _ACCESSIBILITY_SERVICE).read_text().splitlines()
         program = next((line[5:] for line in lines if line.startswith("Exec=")), "")
-        text = f"[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/bin/env -u DISPLAY {program}\n"
+        # It makes the socket of its bus below this directory, which the browser's user may enter.
+        place = shlex.quote(f"XDG_RUNTIME_DIR={(folder / BUS).parent}")
+        start = f"/usr/bin/env -u DISPLAY {place} {program}"
+        text = f"[D-BUS Service]\nName=org.a11y.Bus\nExec={start}\n"
         path = folder / "share" / "dbus-1" / "services" / _ACCESSIBILITY_SERVICE
         _write(path, text.encode(), 0o644)
 

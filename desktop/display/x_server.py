@@ -1,7 +1,9 @@
 """X server of one desktop: Xvnc on a free display, with cookies and a private RFB socket.
 
 There are two cookies. The *trusted* one is for the service, the window manager and the panel. With
-the *untrusted* one an application sees its own windows only (`deskhand.desktop.x11.security`).
+the *untrusted* one an application sees its own windows only (`deskhand.desktop.x11.security`). A
+browser with a user of its own needs none: the server admits that user as a trusted client, so that
+there is no file with a cookie that could be opened, or sent, as any other file in a browser.
 
 Xvfb serves no RFB, and a desktop on it has no live view.
 """
@@ -22,7 +24,7 @@ from typing import Self
 from deskhand.desktop.errors import DisplayNotReady
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
-from deskhand.desktop.x11 import security
+from deskhand.desktop.x11 import host_access, security
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
@@ -49,7 +51,7 @@ class XServer:
     ``number`` is that of a reserved display; without it the server chooses a free one.
     ``folder`` must be private (0700): it receives the cookies, the RFB socket and the log. With
     ``untrusted`` the file for applications holds a cookie of untrusted clients, otherwise the same
-    cookie as the service's file.
+    cookie as the service's file. ``browser_user`` is the id of the browser's own user.
     ``died`` is set, and ``on_death`` called in the spawn thread, when the server exits by itself.
     """
 
@@ -66,6 +68,7 @@ class XServer:
         number: int | None = None,
         untrusted: bool = False,
         cookie: bytes = b"",
+        browser_user: int | None = None,
     ) -> None:
         self.size = size
         self.xauthority = folder / SERVICE_AUTHORITY
@@ -76,6 +79,7 @@ class XServer:
         self.application_cookie = b""
         """Cookie of applications, once the server is ready."""
         self._browser_xauthority = folder / BROWSER_AUTHORITY
+        self._browser_user = browser_user
         self.rfb_socket = folder / RFB_SOCKET
         self.died = threading.Event()
         self._log = folder / "logs" / "xserver.log"
@@ -138,7 +142,8 @@ class XServer:
         make_socket_directory()
         clear_stale()
         write_cookie(self.xauthority, self.cookie)
-        write_cookie(self._browser_xauthority, self.cookie, FOR_GROUP)
+        if self._browser_user is None:
+            write_cookie(self._browser_xauthority, self.cookie, FOR_GROUP)
         self.rfb_socket.unlink(missing_ok=True)
         # The server chooses a free number itself and reports it here (-displayfd, Xserver(1)); one
         # chosen beforehand could be taken by another server in between.
@@ -169,6 +174,8 @@ class XServer:
         try:
             self._number = self._read_number(started + timeout)
             with _connect_x(self._number, self.cookie, started + timeout) as client:
+                if self._browser_user is not None:
+                    _admit(client, self._browser_user)
                 untrusted = _untrusted_cookie(client) if self._wants_untrusted else None
             self.untrusted = untrusted is not None
             self.application_cookie = untrusted or self.cookie
@@ -345,6 +352,12 @@ def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
         _exactly(client, 4 * length)
         stack.pop_all()
     return client
+
+
+def _admit(client: socket.socket, uid: int) -> None:
+    client.sendall(host_access.admission(uid))
+    if not host_access.admitted(_exactly(client, host_access.REPLY_BYTES)):
+        raise ConnectionRefusedError("X does not admit the browser's user")
 
 
 def _untrusted_cookie(client: socket.socket) -> bytes | None:

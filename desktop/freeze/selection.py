@@ -9,6 +9,9 @@ Every process of the agent's user is stopped, except these:
 * *application*: programs that the service launched. Their own subprocesses of the same program
   belong to them only for browsers, which draw their windows in such processes.
 
+A browser with a user of its own is an application; every other process of its user, such as the
+program for an address that a page has, is stopped.
+
 A program in the tree of an application, such as the shell in a terminal, is stopped: the agent may
 have prepared it. A window is no reason to keep a process.
 """
@@ -66,6 +69,8 @@ class Origins(NamedTuple):
     """Programs whose children are applications: window manager and panel."""
     applications: frozenset[int] = frozenset()
     """Programs that the service launched."""
+    browser_uid: int | None = None
+    """User of the browser, if it is not that of the other applications."""
     browser_argument: str = ""
     """Argument by which the desktop's own browser is recognized: its profile."""
 
@@ -130,6 +135,8 @@ def _role(
         return "service"
     if process.pid in origins.fork_servers or process.parent in origins.fork_servers:
         return "service"
+    if process.uid == origins.browser_uid:
+        return "application" if _is_of_browser(process, parent, parent_role, origins) else "stop"
     if process.uid != origins.uid:
         return "foreign" if parent_role in ("stop", "foreign") else None
     orphan = parent is None or parent.uid != origins.uid
@@ -138,12 +145,26 @@ def _role(
         return "bus"
     if process.pid in origins.applications or process.parent in origins.launchers:
         return "application"
-    if _is_browser(process, origins):
+    if origins.browser_uid is None and _is_browser(process, origins):
         return "application"
     if parent is None or parent_role != "application":
         return "stop"
     launched = parent.pid in origins.applications and parent.program in SHELLS
     return "application" if launched or _is_part(process, parent) else "stop"
+
+
+def _is_of_browser(
+    process: ProcessFacts,
+    parent: ProcessFacts | None,
+    parent_role: Role | None,
+    origins: Origins,
+) -> bool:
+    if process.pid in origins.applications or _is_browser(process, origins):
+        return True
+    if parent is None or parent_role != "application" or parent.uid != process.uid:
+        return False
+    launched = parent.pid in origins.applications and parent.program in SHELLS
+    return launched or _is_part(process, parent)
 
 
 def _is_browser(process: ProcessFacts, origins: Origins) -> bool:

@@ -8,7 +8,9 @@ The users of a numbered desktop are:
 
 * *agent*, ``deskhand-NN``: commands and applications, and the agent helper;
 * *service*, ``deskhand-NN-s``: the service, X server, window manager, panel and recordings;
-* *browser*, ``deskhand-NN-b``: reserved for a browser with a user of its own.
+* *browser*, ``deskhand-NN-b``: the browser that the service launches. It is a member of the agent's
+  group, so it reads what the agent's programs open to their group. Without namespaces the browser
+  has the agent's user, because the configuration of the AT-SPI bus cannot be replaced.
 
 Their ids come from a range that no user database of the machine has to contain: number 1 has the
 first three ids after `uid_base`, and so on.
@@ -57,18 +59,24 @@ class Account:
         return self.service.uid != self.agent.uid
 
     @property
+    def browser_separated(self) -> bool:
+        """True if the browser has another user than the agent."""
+        return self.browser.uid != self.agent.uid
+
+    @property
     def uids(self) -> tuple[int, ...]:
         """The ids of all users, each once."""
         return tuple(dict.fromkeys(one.uid for one in (self.agent, self.service, self.browser)))
 
     def joining(self, group: int | None) -> "Account":
-        """Return the account whose agent has one more group; the same for None."""
+        """Return the account whose agent and browser have one more group; the same for None."""
         if group is None:
             return self
         joined = self.agent._replace(groups=(*self.agent.groups, group))
         if not self.separated:
             return replace(self, agent=joined, service=joined, browser=joined)
-        return replace(self, agent=joined)
+        browser = self.browser._replace(groups=(*self.browser.groups, group))
+        return replace(self, agent=joined, browser=browser)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields for a message; see `from_json`."""
@@ -81,13 +89,18 @@ class Account:
         return cls(**{**message, **users})
 
 
-def numbered_account(number: int, base: int = DEFAULT_UID_BASE) -> Account:
+def numbered_account(
+    number: int, base: int = DEFAULT_UID_BASE, *, browser_separated: bool = False
+) -> Account:
     """Return the account of the users with one number."""
     first = base + number * USERS_PER_NUMBER
     name = numbered_name(number)
     agent = DesktopUser(name, first, first)
     service = DesktopUser(f"{name}-s", first + 1, first + 1)
-    return Account(agent, "user", service, browser=agent, numbered=True)
+    browser = agent
+    if browser_separated:
+        browser = DesktopUser(f"{name}-b", first + 2, first + 2, groups=(agent.gid,))
+    return Account(agent, "user", service, browser, numbered=True)
 
 
 def numbered_uids(numbers: range, base: int = DEFAULT_UID_BASE) -> range:
@@ -109,18 +122,31 @@ class UserFiles:
     group: str
 
 
-def user_files(account: Account, home: str, host: UserFiles) -> UserFiles:
-    """Return the files of the host with the users of a desktop, unless it knows them already."""
+def user_files(account: Account, home: str, host: UserFiles, browser_home: str = "") -> UserFiles:
+    """Return the files of the host with the users of a desktop, unless it knows them already.
+
+    ``browser_home`` is the home of a browser with a user of its own.
+    """
     users = {one.name: one for one in (account.agent, account.service, account.browser)}
+    homes = {one.name: home for one in users.values()}
+    if account.browser_separated:
+        homes[account.browser.name] = browser_home or home
+    members = {
+        one.name: ",".join(other.name for other in users.values() if one.gid in other.groups)
+        for one in users.values()
+    }
     return UserFiles(
         _completed(
             host.passwd,
             {
-                one.name: f"{one.name}:x:{one.uid}:{one.gid}:Deskhand desktop:{home}:/bin/bash"
-                for one in users.values()
+                name: f"{name}:x:{one.uid}:{one.gid}:Deskhand desktop:{homes[name]}:/bin/bash"
+                for name, one in users.items()
             },
         ),
-        _completed(host.group, {one.name: f"{one.name}:x:{one.gid}:" for one in users.values()}),
+        _completed(
+            host.group,
+            {name: f"{name}:x:{one.gid}:{members[name]}" for name, one in users.items()},
+        ),
     )
 
 

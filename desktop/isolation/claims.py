@@ -87,9 +87,15 @@ def desktop_users(numbers: range = NUMBERS, base: int = DEFAULT_UID_BASE) -> fro
 
 
 def lock_numbered(
-    locks: Path, numbers: Sequence[int], base: int = DEFAULT_UID_BASE
+    locks: Path,
+    numbers: Sequence[int],
+    base: int = DEFAULT_UID_BASE,
+    *,
+    browser_separated: bool = False,
 ) -> tuple[Account, TextIO]:
     """Return users that no other desktop has locked; closing the file unlocks them.
+
+    With ``browser_separated`` the browser has a user of its own.
 
     Raises:
         AccountUnavailable: If all are in use.
@@ -104,7 +110,8 @@ def lock_numbered(
             except BlockingIOError:
                 continue
             on_failure.pop_all()
-            return numbered_account(number, base), lock
+            account = numbered_account(number, base, browser_separated=browser_separated)
+            return account, lock
     raise AccountUnavailable(f"all {len(numbers)} desktop users are in use")
 
 

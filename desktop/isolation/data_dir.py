@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from .account import Account
 from .desktop_user import DesktopUser
+from .environment import BROWSER_HOME
 
 Owner = Literal["root", "agent", "service", "browser"]
 
@@ -31,8 +32,15 @@ class DirectoryAccess(NamedTuple):
 # New files below a directory with the set-group-ID bit get the group of the directory (inode(7)).
 _OF_SERVICE_FOR_AGENT = DirectoryAccess("service", "agent", 0o2750)
 
+DOWNLOADS = "home/Downloads"
+"""Folder in which the browser creates files, which have the agent's group."""
+
 PARTS = {
-    **dict.fromkeys(("home", "tmp", "work", "run/agent"), DirectoryAccess("agent", "agent", 0o700)),
+    # The browser's user is a member of the agent's group.
+    **dict.fromkeys(("home", "tmp", "work"), DirectoryAccess("agent", "agent", 0o750)),
+    DOWNLOADS: DirectoryAccess("agent", "agent", 0o2770),
+    "run/agent": DirectoryAccess("agent", "agent", 0o700),
+    **dict.fromkeys(("run/bus", "run/bus/at-spi"), DirectoryAccess("agent", "agent", 0o710)),
     **dict.fromkeys(
         ("etc", "journals", "logs", "recordings", "run/service"),
         DirectoryAccess("service", "service", 0o700),
@@ -41,11 +49,12 @@ PARTS = {
     **dict.fromkeys(("processes", "run/display"), _OF_SERVICE_FOR_AGENT),
     "browser": DirectoryAccess("browser", "browser", 0o700),
     "run": DirectoryAccess("root", "root", 0o711),
-    "run/browser": DirectoryAccess("service", "browser", 0o2750),
+    BROWSER_HOME: DirectoryAccess("service", "browser", 0o2750),
 }
 """The parts of a desktop's directory. Where all users are the same, it alone has access to all.
 
-The agent owns no directory in which another user has a name, as it could move that away.
+The agent owns no directory in which another user has a name, as it could move that away; only the
+browser's downloads are the agent's to move.
 """
 
 LONGEST_NAME = "/run/service/rfb.sock"
@@ -108,8 +117,8 @@ class DesktopDirectory:
         # A directory comes before those below it.
         for name, part in sorted(PARTS.items()):
             path = self.path / name
-            # An earlier desktop's user may have left a link to a file of root here.
-            if path.is_symlink():
+            # An earlier desktop's user may have left a link to a file of root here, or a file.
+            if path.is_symlink() or (path.exists() and not path.is_dir()):
                 path.unlink()
             path.mkdir(exist_ok=True)
             if os.geteuid() == 0 and part.owner != "root":

@@ -3,6 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import PurePath
 
+BROWSER_HOME = "run/browser"
+"""Home of a browser with a user of its own, in the directory of the desktop. That user cannot write
+there: some files below a home name libraries to load, and a page can be saved as any file."""
+
 INSTANCE = "DESKHAND_INSTANCE"
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -60,6 +64,27 @@ def of_service(environment: Mapping[str, str], folder: PurePath, user: str) -> d
         "XDG_CONFIG_HOME": f"{own}/.config",
         "XDG_CACHE_HOME": f"{own}/.cache",
         "XDG_DATA_HOME": f"{own}/.local/share",
+    }
+
+
+def of_browser(folder: PurePath, user: str) -> dict[str, str]:
+    """Return the variables of a browser with a user of its own that replace those of the agent.
+
+    The agent can write no file that the browser, its libraries or its scripts are configured by,
+    and no directory in which its programs are searched.
+    """
+    home, own = str(folder / BROWSER_HOME), str(folder / "browser")
+    return {
+        "PATH": f"{folder / 'bin'}:{SYSTEM_PATH}",
+        "HOME": home,
+        "USER": user,
+        "LOGNAME": user,
+        # Chromium's socket there has a path of 50 characters more, and 107 are the most.
+        "TMPDIR": "/tmp",  # noqa: S108 - that of the desktop's own namespace
+        "XDG_RUNTIME_DIR": own,
+        "XDG_CONFIG_HOME": f"{home}/.config",
+        "XDG_CACHE_HOME": f"{own}/.cache",
+        "XDG_DATA_HOME": f"{home}/.local/share",
     }
 
 

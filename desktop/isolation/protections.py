@@ -86,10 +86,18 @@ def separate_users(refused: str) -> Protection:
     return Protection("separate users", "weak", reason)
 
 
-def of_applications(*, glx: bool) -> tuple[Protection, ...]:
-    """Return the protections of a person and of the screen against the agent's programs."""
-    reason = "the browser has a trusted X cookie, and programs of its user can read it"
-    clients = Protection("untrusted X clients", "weak", reason)
+def of_applications(*, glx: bool, refused: str = "") -> tuple[Protection, ...]:
+    """Return the protections of a person and of the screen against the agent's programs.
+
+    ``refused`` is why there are no namespaces, or empty.
+    """
+    clients = Protection("untrusted X clients", "on")
+    if refused:
+        reason = (
+            "without namespaces, the browser has a trusted X cookie and the user of the agent's "
+            "programs, which can read it"
+        )
+        clients = Protection("untrusted X clients", "weak", reason)
     if glx:
         reason = "the setting glx is on, and only trusted X clients have GLX"
         clients = Protection("untrusted X clients", NONE, reason)

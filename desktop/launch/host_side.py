@@ -15,6 +15,7 @@ from deskhand.desktop.errors import DesktopError as DesktopError
 from deskhand.desktop.isolation.account import Account, UserFiles, user_files
 from deskhand.desktop.isolation.claims import USER_LOCKS, lock_numbered
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
+from deskhand.desktop.isolation.environment import BROWSER_HOME
 from deskhand.desktop.isolation.user_processes import kill_user_processes
 
 from .channel import Message
@@ -73,7 +74,9 @@ def prepare(request: HostRequest) -> Preparation:
     open_root(request.root)
     clean_leftovers(request.root, request.numbers, request.uid_base)
     alive = lock_instance(request.root, request.instance, folder)
-    account, claim = lock_numbered(USER_LOCKS, request.numbers, request.uid_base)
+    account, claim = lock_numbered(
+        USER_LOCKS, request.numbers, request.uid_base, browser_separated=request.separated
+    )
     # The users are this desktop's alone: a process of one is left from an earlier desktop, and
     # could read this one's memory.
     kill_user_processes(*account.uids)
@@ -99,7 +102,8 @@ def clear(request: HostRequest, account: Account, *, files: bool) -> None:
 
 def _write_user_files(folder: DesktopDirectory, account: Account) -> None:
     host = UserFiles(*(Path(path).read_text() for _, path in USER_FILES))
-    files = user_files(account, str(folder.path / "home"), host)
+    homes = str(folder.path / "home"), str(folder.path / BROWSER_HOME)
+    files = user_files(account, homes[0], host, browser_home=homes[1])
     for (name, _), text in zip(USER_FILES, (files.passwd, files.group), strict=True):
         path = folder.path / name
         path.unlink(missing_ok=True)

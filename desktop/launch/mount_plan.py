@@ -87,6 +87,22 @@ def mounts(view: DesktopView) -> tuple[Mount, ...]:
     return tuple(chosen)
 
 
+class NotExecutable(NamedTuple):
+    """Places in which the browser may execute nothing, nor load libraries from."""
+
+    mounted: tuple[str, ...] = ()
+    """Mounts, without those below them."""
+    folders: tuple[str, ...] = ()
+    """Directories, with all below them."""
+
+
+def not_executable(view: DesktopView) -> NotExecutable:
+    """Return the places that programs of the agent, or pages that a browser saves, can fill."""
+    written = tuple(path for path in view.writable if path != "/")
+    folders = tuple(f"{view.folder}/{name}" for name in ("browser", "home", "run", "tmp", "work"))
+    return NotExecutable((TEMPORARY, SHARED_MEMORY, *written), folders)
+
+
 def _nearest(path: str, chosen: Iterable[Mount]) -> Mount | None:
     place = PurePosixPath(path)
     above = [one for one in chosen if place.is_relative_to(one.path)]

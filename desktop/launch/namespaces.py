@@ -10,7 +10,13 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from .mount_plan import GROUP_WRITABLE_STICKY, WORLD_WRITABLE_STICKY, X_SOCKETS, Mount
+from .mount_plan import (
+    GROUP_WRITABLE_STICKY,
+    WORLD_WRITABLE_STICKY,
+    X_SOCKETS,
+    Mount,
+    NotExecutable,
+)
 
 CLONE_NEWNS = 0x0002_0000
 CLONE_NEWIPC = 0x0800_0000
@@ -23,7 +29,7 @@ MS_REC, MS_PRIVATE = 0x4000, 0x4_0000
 
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR = 428, 429, 442
 _AT_FDCWD, _AT_RECURSIVE, _OPEN_TREE_CLONE, _MOVE_MOUNT_F_EMPTY_PATH = -100, 0x8000, 1, 4
-_MOUNT_ATTR_RDONLY = 1
+_MOUNT_ATTR_RDONLY, _MOUNT_ATTR_NOEXEC = 1, 8
 
 PR_SET_PDEATHSIG = 1
 
@@ -135,6 +141,26 @@ def perform(plan: Iterable[Mount], *, x_group: int = 0) -> None:
     # Another user could take the place of an X server that restarts.
     os.chown(sockets, 0, x_group)
     sockets.chmod(GROUP_WRITABLE_STICKY if x_group else WORLD_WRITABLE_STICKY)
+
+
+def forbid_execution(places: NotExecutable) -> None:
+    """Forbid this process and its descendants to map files of these places as code (mount(2)).
+
+    Raises:
+        OSError: If the kernel refuses.
+    """
+    copy_mounts()
+    for path in places.mounted:
+        with suppress(FileNotFoundError):
+            _set(path, _MountAttributes(attr_set=_MOUNT_ATTR_NOEXEC), recursive=False)
+    for path in places.folders:
+        tree = mount_copy(path)
+        if tree >= 0:
+            try:
+                _move(tree, path)
+            finally:
+                os.close(tree)
+            _set(path, _MountAttributes(attr_set=_MOUNT_ATTR_NOEXEC), recursive=True)
 
 
 def end_with_parent(number: int) -> None:

@@ -296,6 +296,7 @@ class Registry:
             stdin=request.stdin,
             terminal=request.pty,
             passed=request.descriptors if isinstance(request, LaunchRequest) else (),
+            user=request.user if isinstance(request, LaunchRequest) else "agent",
             copy=lambda: copy or output_copies.own_copy(self._settings.output_folder, process_id),
         )
         with output_copies.closed_on_error(copy):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from deskhand.desktop.programs.program import UserName
+
 from .errors import BadProcessRequest
 
 SIGNALS = ("terminate", "kill", "interrupt")
@@ -61,6 +63,7 @@ class LaunchRequest(StartRequest):
 
     descriptors: tuple[int, ...] = ()
     """Descriptors that it gets as 3, 4 and so on; they stay open here."""
+    user: UserName = "agent"
 
 
 @dataclass(frozen=True)

@@ -73,6 +73,9 @@ class AgentRequests:
         Raises:
             DesktopError: If it is refused or fails.
         """
+        if origin.browser and not isinstance(request, OpeningWanted):
+            message = "The browser can have files and addresses opened, and nothing else."
+            raise RefusedRequest("refused_user", message)
         if isinstance(request, StatusAsked):
             status = self.status()
             chosen = {name: status[name] for name in _STATUS if name in status}

@@ -24,8 +24,10 @@ def origins(
     """
     pids = {} if instance is None else instance.session.pids()
     launchers = frozenset(pids[name] for name in _LAUNCHERS if name in pids)
+    account = common.context.account
     return Origins(
-        uid=common.context.account.agent.uid,
+        uid=account.agent.uid,
+        browser_uid=account.browser.uid if account.browser_separated else None,
         fork_servers=common.fork_servers,
         service=spawner.pids() | {os.getpid()},
         bus=frozenset({pids["dbus-daemon"]} if "dbus-daemon" in pids else ()),

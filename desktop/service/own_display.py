@@ -7,6 +7,7 @@ all that reads it, and the lease comes last: control of an incomplete desktop ca
 
 import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
+import os
 import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -45,6 +46,7 @@ from deskhand.desktop.display.x_server import (
     socket_of,
     write_cookie,
 )
+from deskhand.desktop.isolation.bus_config import SESSION_BUS
 from deskhand.desktop.isolation.environment import of_service
 from deskhand.desktop.launch.display_number import reserve_display
 from deskhand.desktop.lease.api import may_force
@@ -165,7 +167,8 @@ class DesktopService:
             browser_refusal=options.browser.refusal,
             panel=lambda: common.origins().launchers,
         )
-        await stack.enter_async_context(AgentSocketServer(bound, services))
+        server = AgentSocketServer(bound, services, browser_user=self._browser_user)
+        await stack.enter_async_context(server)
 
     async def _open(self, stack: AsyncExitStack) -> tuple[Display, InstanceOptions, OpenParts]:
         common, home = self._common, self._context.directory.path / "home"
@@ -218,11 +221,18 @@ class DesktopService:
             stack.enter_context(name)
         folder = self._context.directory.path
         self._session_files().write(folder, self._common.environment, browser)
-        # A browser may start before the X server, and reads its cookie then.
-        write_cookie(folder / BROWSER_AUTHORITY, self._cookie, FOR_GROUP)
+        if self._browser_user is None:
+            # A browser may start before the X server, and reads its cookie then.
+            write_cookie(folder / BROWSER_AUTHORITY, self._cookie, FOR_GROUP)
+        users = self._context.account.uids
         return stack.enter_context(
-            DeferredSocket(socket_of(number), used, self._context.account.uids)
+            DeferredSocket(socket_of(number), used, users, self._browser_user)
         )
+
+    @property
+    def _browser_user(self) -> int | None:
+        account = self._context.account
+        return account.browser.uid if account.browser_separated else None
 
     def _spawner(self) -> ChildProcessSpawner:
         limits = self._context.limits
@@ -237,6 +247,9 @@ class DesktopService:
 
     def _session_files(self) -> SessionFiles:
         files = self._preloaded.files
+        if self._browser_user is not None:
+            # The X server admits it without a cookie.
+            files = replace(files, browser_authority=Path(os.devnull))
         return files if self._common.programs is None else replace(files, programs=PROGRAMS)
 
     def _prepare_browser(self) -> BrowserLaunch:
@@ -272,6 +285,8 @@ class DesktopService:
             trusted_environment=self._trusted_environment(),
             cookie=self._cookie,
             untrusted_applications=untrusted,
+            browser_user=self._browser_user,
+            bus_config=None if self._browser_user is None else folder / SESSION_BUS,
         )
 
     def _screen(self, display: Display, options: InstanceOptions, parts: OpenParts) -> ScreenAccess:

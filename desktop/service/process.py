@@ -20,6 +20,7 @@ from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import Account
+from deskhand.desktop.isolation.bus_config import WIDGET_BUS, widget_bus_configs, write_bus_config
 from deskhand.desktop.isolation.claims import USER_LOCKS, claimed
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.identity import DesktopIdentity
@@ -58,7 +59,7 @@ PRIVATE = 0o077
 
 OF_GROUP = 0o027
 """That of a service whose files belong to its own group, or where a directory hands its group on,
-to that of the agent."""
+to that of the agent; and of an agent in whose group the browser's user is."""
 
 
 def run(settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSide | None) -> int:
@@ -105,6 +106,7 @@ def _serve_separated(
         fork_server = helpers.prepare(_helper_start(settings, identity, account, network))
         if own_mounts:
             show_desktop_policy()
+            write_bus_config(folder.path)
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits, account))
@@ -124,7 +126,7 @@ def _serve_separated(
                     (
                         *(separated(prepared.refused), limited(enforcement.refused)),
                         separate_users(prepared.refused),
-                        *of_applications(glx=settings.glx),
+                        *of_applications(glx=settings.glx, refused=prepared.refused),
                     )
                 ),
                 network,
@@ -159,7 +161,10 @@ def _view(
         writable=tuple(os.path.realpath(path) for path in named if path is not None),
         temporary_bytes=limits.temporary_bytes,
         x_group=account.service.gid,
-        files=tuple((f"{folder}/{name}", path) for name, path in USER_FILES),
+        files=(
+            *((f"{folder}/{name}", path) for name, path in USER_FILES),
+            *((f"{folder}/{WIDGET_BUS}", str(path)) for path in widget_bus_configs()),
+        ),
     )
 
 
@@ -262,7 +267,7 @@ def _helper_start(
         {**network.environment, **environment},
         tuple(map(str, settings.file_roots)),
         user=(account.agent.uid, account.agent.gid) if account.dropped else None,
-        umask=None if settings.attach is not None else PRIVATE,
+        umask=None if settings.attach is not None else OF_GROUP if account.separated else PRIVATE,
         groups=account.agent.groups,
     )
 

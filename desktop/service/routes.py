@@ -24,6 +24,7 @@ from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
 from deskhand.desktop.git.watcher import Watcher
+from deskhand.desktop.isolation.environment import of_browser
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
@@ -158,11 +159,16 @@ def launching(
 ) -> tuple[InstalledApplications, ProcessLauncher]:
     """Return what finds and what starts applications."""
     applications = InstalledApplications(screen.environment, HelperPaths(common.helper).kind_of)
-    programs = common.programs
+    context, programs = common.context, common.programs
     launcher = ProcessLauncher(
         *(parts.registry, programs, lambda: screen.environment().get("PATH", "")),
         # Without the policy the browser warns of a switch, on each page.
-        pipes=common.pipes.handed_over if common.context.browser_policy else None,
+        pipes=common.pipes.handed_over if context.browser_policy else None,
+        browser_environment=(
+            of_browser(context.directory.path, context.account.browser.name)
+            if context.account.browser_separated
+            else None
+        ),
     )
     return applications, launcher
 

@@ -29,9 +29,8 @@ pytestmark = [
 SCRIPT = Path(__file__).parents[1] / "data" / "evidence_attack.py"
 IMPOSTOR = Path(__file__).parents[1] / "data" / "impostor.py"
 STATUS = "/api/v0/desktop"
-FOR_AGENTS = ("bin", "libexec", "share", "processes", "run/display", "run/browser")
-"""Directories of the service whose files commands may read, ``run/browser`` until the browser has a
-user of its own."""
+FOR_AGENTS = ("bin", "libexec", "share", "processes", "run/display")
+"""Directories of the service whose files commands may read."""
 
 
 @pytest.fixture
@@ -62,11 +61,14 @@ def check_playable(desktop: Service, recording: str) -> None:
 
 
 class Owned:
-    """The files and the processes of a desktop's service, by walking what exists."""
+    """The files and the processes of one of a desktop's users, by walking what exists.
 
-    def __init__(self, desktop: Service, folder: Path) -> None:
+    By default it is the service's user.
+    """
+
+    def __init__(self, desktop: Service, folder: Path, user: int | None = None) -> None:
         self.service = service_pid(desktop.process.pid)
-        self.user = psutil.Process(self.service).uids().real
+        self.user = psutil.Process(self.service).uids().real if user is None else user
         self.paths = {
             str(path.relative_to(folder)): kind_of(path)
             for path in sorted(folder.rglob("*"))

@@ -3,9 +3,11 @@
 import asyncio
 import shlex
 import struct
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -23,10 +25,6 @@ from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
-OPEN = pytest.mark.xfail(
-    strict=True,
-    reason="the browser needs a trusted cookie, and runs as the agent's user until it has its own",
-)
 
 LEASE = "/api/v0/desktop/lease"
 SPY = Path(__file__).parents[1] / "data" / "spy.py"
@@ -339,21 +337,24 @@ def test_the_browser_goes_on_in_private(desktop: Service, area: TextArea) -> Non
     assert area.held() == SECRET
 
 
-def readable_cookies(desktop: Service, cookie: bytes) -> list[str]:
-    """Search all that the agent can read for a cookie."""
-    script = f"""
+def search_for(cookie: bytes, folder: Path) -> str:
+    """Return a program that searches all that its user can read for a cookie."""
+    # Not every directory can be listed by that user.
+    paths = [str(path) for path in folder.rglob("*") if path.is_file()]
+    return f"""
 import os, re
 cookie = bytes.fromhex({cookie.hex()!r})
 found = []
 def check(name, data):
     if cookie in data: found.append(name)
-for top in (os.path.dirname(os.environ["HOME"]), "/tmp", "/run", "/dev/shm"):
+paths = {paths!r}
+for top in ("/tmp", "/run", "/dev/shm"):
     for folder, _, names in os.walk(top):
-        for name in names:
-            path = os.path.join(folder, name)
-            try:
-                if os.path.isfile(path): check(path, open(path, "rb").read(1 << 22))
-            except OSError: pass
+        paths += [os.path.join(folder, name) for name in names]
+for path in paths:
+    try:
+        if os.path.isfile(path): check(path, open(path, "rb").read(1 << 22))
+    except OSError: pass
 for pid in filter(str.isdigit, os.listdir("/proc")):
     if int(pid) == os.getpid(): continue
     try:
@@ -368,9 +369,56 @@ for pid in filter(str.isdigit, os.listdir("/proc")):
     except OSError: pass
 print("found", *sorted(set(found)), sep="\\n")
 """
-    lines = output(desktop, f"python3 -c {shlex.quote(script)}").splitlines()
+
+
+def readable_cookies(desktop: Service, cookie: bytes) -> list[str]:
+    """Search all that the agent can read for a cookie."""
+    script = search_for(cookie, folder_of(desktop))
+    return found_in(output(desktop, f"python3 -c {shlex.quote(script)}"))
+
+
+def readable_by(user: psutil.Process, desktop: Service, cookie: bytes) -> list[str]:
+    """Search all that the user of a process can read for a cookie."""
+    groups = ",".join(map(str, supplementary(user)))
+    ended = subprocess.run(
+        [
+            *("nsenter", "-t", str(user.pid), "-m", "-p", "--"),
+            *("setpriv", f"--reuid={user.uids().real}", f"--regid={user.gids().real}"),
+            *(f"--groups={groups}", "--", "/usr/bin/python3", "-"),
+        ],
+        input=search_for(cookie, folder_of(desktop)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return found_in(ended.stdout)
+
+
+def supplementary(process: psutil.Process) -> list[int]:
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return [int(one) for one in status.partition("\nGroups:")[2].partition("\n")[0].split()]
+
+
+def browser_of(desktop: Service) -> psutil.Process:
+    """Return the main process of the desktop's browser."""
+    profile = f"--user-data-dir={folder_of(desktop)}/browser"
+    children = psutil.Process(desktop.process.pid).children(recursive=True)
+    return next(one for one in children if profile in " ".join(one.cmdline()))
+
+
+def found_in(printed: str) -> list[str]:
+    lines = printed.splitlines()
     assert lines[:1] == ["found"], lines
     return lines[1:]
+
+
+def hold_in_memory(desktop: Service) -> None:
+    """Start a command that has the agent's cookie in its memory."""
+    script = "import os, sys; held = open(os.environ['XAUTHORITY'], 'rb').read(); print('held'); "
+    script += "sys.stdout.flush(); os.kill(os.getpid(), 19)"
+    body = {"command": f"exec python3 -c {shlex.quote(script)}", "background": True}
+    path = f"/api/v0/processes/{desktop.post('/api/v0/processes/start', body)['id']}/output"
+    until(lambda: "held" in desktop.http.get(path).json()["output"], "the cookie in memory")
 
 
 def cookie_in(file: Path) -> bytes:
@@ -386,16 +434,23 @@ def folder_of(desktop: Service) -> Path:
     return Path(output(desktop, "dirname $HOME").strip())
 
 
-@OPEN
+@pytest.mark.slow("all memory of a browser is read")
 def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service) -> None:
     desktop.post("/api/v0/processes/start", {"command": "exec browser about:blank"})
     until(lambda: "Chromium" in focused(desktop), "the browser")
-    trusted = cookie_in(folder_of(desktop) / "run" / "service" / "Xauthority")
-    # The control: the same search finds the cookie that the agent has.
-    assert readable_cookies(
-        desktop, cookie_in(folder_of(desktop) / "run" / "display" / "Xauthority")
-    )
+    folder = folder_of(desktop)
+    trusted = cookie_in(folder / "run" / "service" / "Xauthority")
+    untrusted = cookie_in(folder / "run" / "display" / "Xauthority")
+    # The control: the same search finds the cookie that the agent has, in a file and in memory.
+    hold_in_memory(desktop)
+    found = readable_cookies(desktop, untrusted)
+    assert str(folder / "run" / "display" / "Xauthority") in found
+    assert [one for one in found if one.endswith(" memory")]
     assert readable_cookies(desktop, trusted) == []
+    # Whoever drives the browser can have it open, and send, what its user can read.
+    browser = browser_of(desktop)
+    assert readable_by(browser, desktop, untrusted)
+    assert readable_by(browser, desktop, trusted) == []
 
 
 def test_a_spy_with_a_cookie_that_other_processes_name_learns_nothing(desktop: Service) -> None:

@@ -7,7 +7,7 @@ if [ -n "$refusal" ]; then
     exit 126
 fi
 
-export XAUTHORITY='@FOLDER@/run/browser/Xauthority'
+export XAUTHORITY='@AUTHORITY@'
 # Its children find the scripts of commands, not this one.
 export PATH="${PATH#'@PROGRAMS@:'}"
 

@@ -16,12 +16,14 @@ from contextlib import suppress
 from typing import NoReturn
 
 from deskhand.desktop.isolation.desktop_user import DesktopUser
-from deskhand.desktop.launch.namespaces import enter
+from deskhand.desktop.launch.mount_plan import NotExecutable
+from deskhand.desktop.launch.namespaces import enter, forbid_execution
 from deskhand.desktop.programs.program import Program
 from deskhand.desktop.programs.start_report import DIRECTORY, EXECUTE, FIND, failed, tried
 
-PRIVATE = 0o077
-"""File mode creation mask of a desktop with a user of its own."""
+MASKS = {"agent": 0o027, "service": 0o077, "browser": 0o007}
+"""File mode creation masks (umask(2)): the browser, in the group of the agent, reads what the
+agent's programs create, and the agent changes what the browser creates."""
 
 PR_SET_DUMPABLE = 4
 PR_SET_NO_NEW_PRIVS = 38
@@ -43,10 +45,12 @@ class Execution:
         report: int,
         namespaces: Iterable[int] = (),
         open_files: tuple[int, int] | None = None,
+        not_executable: NotExecutable | None = None,
     ) -> None:
         """Prepare; ``user`` is None to stay who it is.
 
         ``namespaces`` are descriptors of those to enter, ``open_files`` is the limit to return to.
+        ``not_executable`` are the places that hold no programs for the browser.
         """
         self._program = program
         self._user = user
@@ -54,6 +58,7 @@ class Execution:
         self._report = report
         self._namespaces = namespaces
         self._open_files = open_files
+        self._not_executable = not_executable
         self._memory_bounded = False
 
     def run(self) -> NoReturn:
@@ -102,6 +107,10 @@ class Execution:
     def _enter_namespaces(self) -> None:
         for namespace in self._namespaces:
             enter(namespace)
+        if self._program.user == "browser" and self._not_executable is not None:
+            # A client of the display can name a module that GTK loads into other programs
+            # (XSETTINGS, Gtk/Modules), and the agent could write that module.
+            forbid_execution(self._not_executable)
 
     def _place_descriptors(self) -> None:
         numbers = self._program.descriptors
@@ -136,17 +145,22 @@ class Execution:
         _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
     def _enter_directory(self) -> None:
-        os.umask(PRIVATE)
+        os.umask(MASKS[self._program.user])
         directories = self._program.directories or ("/",)
         for index, directory in enumerate(directories):
             os.write(self._report, tried(index))
             try:
                 os.chdir(directory)
             except OSError as error:
-                if error.errno in _ABSENT and index + 1 < len(directories):
+                if error.errno in self._passed_over and index + 1 < len(directories):
                     continue
                 raise
             return
+
+    @property
+    def _passed_over(self) -> Collection[int]:
+        # The agent may close its working directory to the browser's user.
+        return _NOT_EXECUTABLE if self._program.user == "browser" else _ABSENT
 
     def _bound_resources(self) -> None:
         limits = self._program.limits

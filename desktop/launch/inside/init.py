@@ -20,7 +20,7 @@ from deskhand.desktop.isolation.user_processes import user_pids
 from deskhand.desktop.launch.channel import CHANNELS, Channel, ChannelClosed, Message, pair
 from deskhand.desktop.launch.desktop_group import CpuShare, DesktopGroup
 from deskhand.desktop.launch.limits import DesktopLimits
-from deskhand.desktop.launch.mount_plan import DesktopView, mounts
+from deskhand.desktop.launch.mount_plan import DesktopView, NotExecutable, mounts, not_executable
 from deskhand.desktop.launch.namespaces import end_with_parent, perform, separate
 from deskhand.desktop.launch.separation import listening_descriptors
 from deskhand.desktop.launch.signals import SignalPipe
@@ -115,6 +115,7 @@ class Init:
         self._check_at = 0.0
         """Time of the next check of the memory: starts of programs must not wait for more."""
         self._programs = Programs()
+        self._not_executable: NotExecutable | None = None
         self._kept = KeptPrograms()
         self._requests: Mapping[str, Callable[[Message, Sequence[int]], Message | None]] = {
             "limit": self._limit,
@@ -218,13 +219,14 @@ class Init:
 
     def _view(self, request: Message, _: Sequence[int]) -> Message:
         if self._separated:
-            view = {name: value for name, value in request.items() if name != "do"}
-            perform(mounts(DesktopView(**view)), x_group=int(request["x_group"]))
+            view = DesktopView(**{name: one for name, one in request.items() if name != "do"})
+            perform(mounts(view), x_group=view.x_group)
+            self._not_executable = not_executable(view)
         return {}
 
     def _users(self, request: Message, _: Sequence[int]) -> Message:
         """Fix the users of programs, which are started in the namespaces of the service."""
-        self._programs.fix_users(request["users"], self._service)
+        self._programs.fix_users(request["users"], self._service, self._not_executable)
         self._requests = {
             "start": self._programs.start,
             "signal": self._programs.signal,

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted, pair
+from deskhand.desktop.launch.mount_plan import NotExecutable
 from deskhand.desktop.launch.signals import ENDING
 from deskhand.desktop.programs.program import Program
 
@@ -46,6 +47,7 @@ class Programs:
     def __init__(self) -> None:
         self._users: dict[str, DesktopUser | None] = {}
         self._namespaces: tuple[int, ...] = ()
+        self._not_executable: NotExecutable | None = None
         self._numbers = count(1)
         self._started: dict[int, _Started] = {}
         self._by_pid: dict[int, int] = {}
@@ -54,12 +56,22 @@ class Programs:
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._spare: _Spare | None = None
 
-    def fix_users(self, users: Mapping[str, Any], service: int) -> None:
-        """Fix the ids of the users, and the namespaces in which all programs are started."""
+    def fix_users(
+        self,
+        users: Mapping[str, Any],
+        service: int,
+        not_executable: NotExecutable | None = None,
+    ) -> None:
+        """Fix the ids of the users, and the namespaces in which all programs are started.
+
+        ``not_executable`` is for a browser with a user of its own.
+        """
         self._users = {
             name: None if ids is None else DesktopUser.parse(ids) for name, ids in users.items()
         }
         self._namespaces = namespaces_of(service)
+        if self._users.get("browser") != self._users.get("agent"):
+            self._not_executable = not_executable
         # One descriptor is open for each program. They get the present limit themselves.
         _, most = self._open_files
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -123,6 +135,7 @@ class Programs:
             *(program, self._users[program.user], passed, report),
             namespaces=self._namespaces,
             open_files=self._open_files,
+            not_executable=self._not_executable,
         ).run()
 
     def control(self, _: Message, descriptors: Sequence[int]) -> Message:

@@ -71,6 +71,7 @@ def play(
     folder: Path,
     scenario: Callable[[FakeServices, Connect], Awaitable[None]],
     seconds: float = LIMIT,
+    browser_user: int | None = None,
 ) -> None:
     async def scene() -> None:
         (folder / "run").mkdir()
@@ -84,7 +85,8 @@ def play(
 
         with agent_socket(folder, OWN) as bound:
             async with asyncio.timeout(LIMIT):
-                async with AgentSocketServer(bound, services, request_seconds=seconds):
+                options = {"request_seconds": seconds, "browser_user": browser_user}
+                async with AgentSocketServer(bound, services, **options):  # type: ignore[arg-type]
                     assert (folder / AGENT_SOCKET).stat().st_mode & 0o777 == MODE
                     await scenario(services, connect)
         for writer in writers:
@@ -197,3 +199,13 @@ def test_too_many_connections_are_refused_at_once(tmp_path: Path) -> None:
         assert await answer(reader) == {"chat_id": "a"}
 
     play(tmp_path, scenario)
+
+
+def test_the_browsers_user_belongs_to_no_chat(tmp_path: Path) -> None:
+    async def scenario(services: FakeServices, connect: Connect) -> None:
+        reader, writer = await connect()
+        writer.write(STATUS)
+        assert await answer(reader) == {"chat_id": ""}
+        assert services.origins == [RequestOrigin(browser=True)]
+
+    play(tmp_path, scenario, browser_user=os.geteuid())

@@ -23,11 +23,14 @@ def sockets(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def reserved(
-    sockets: Path, used: threading.Event | None = None, user: int | None = None
+    sockets: Path,
+    used: threading.Event | None = None,
+    user: int | None = None,
+    trusted_user: int | None = None,
 ) -> Iterator[DeferredSocket]:
     event = used or threading.Event()
     owner = os.geteuid() if user is None else user
-    with DeferredSocket(sockets / "X7", event.set, (owner,)) as found:
+    with DeferredSocket(sockets / "X7", event.set, (owner,), trusted_user) as found:
         yield found
 
 
@@ -153,3 +156,16 @@ def test_closing_disconnects_relayed_clients_and_frees_the_path(sockets: Path) -
         (sockets / "X7").unlink()
     with reserved(sockets) as again:
         assert again.number == 7
+
+
+@pytest.mark.parametrize("is_browser", [True, False])
+def test_the_browsers_user_gets_the_trusted_cookie(sockets: Path, is_browser: bool) -> None:
+    browser, trusted = os.geteuid() + (0 if is_browser else 1), bytes(16)
+    with reserved(sockets, trusted_user=browser) as display, client_of(sockets) as client:
+        client.sendall(SETUP)
+        with x_server(sockets) as listener:
+            display.hand_over(COOKIE, trusted)
+            server, _ = listener.accept()
+            with server:
+                setup = with_cookie(SETUP, trusted if is_browser else COOKIE)
+                assert read(server, len(setup)) == setup

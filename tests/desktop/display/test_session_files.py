@@ -32,5 +32,5 @@ def test_applications_find_display_cookie_and_bus(tmp_path: Path) -> None:
         "LANG": "C",
         "DISPLAY": ":7",
         "XAUTHORITY": str(tmp_path / "Xauthority"),
-        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path}/run/agent/bus",
+        "DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path}/run/bus/bus",
     }

@@ -113,3 +113,24 @@ def test_processes_of_other_users_are_named_if_the_agent_started_them() -> None:
 
 def test_a_cycle_of_reused_pids_ends() -> None:
     assert stopped(process(30, 31), process(31, 30)) == [30, 31]
+
+
+def test_a_browser_with_its_own_user_goes_on_and_no_other_process_of_that_user() -> None:
+    own = UID + 2
+    origins = ORIGINS._replace(browser_uid=own)
+    table = (
+        *(process(1, 0, uid=0), process(20, 1, "/usr/bin/dash", uid=own)),
+        process(60, 20, CHROMIUM, CHROMIUM, PROFILE, uid=own),
+        process(61, 60, CHROMIUM, CHROMIUM, "--type=zygote", uid=own),
+        process(62, 61, CHROMIUM, CHROMIUM, "--type=renderer", uid=own),
+        process(63, 60, "/usr/bin/python3.11", "python3", "handler.py", uid=own),
+        process(64, 63, CHROMIUM, CHROMIUM, uid=own),
+        process(65, 1, "/usr/bin/python3.11", uid=own),
+        # The agent's own browser has no part in it, whatever its arguments are.
+        process(67, 1, CHROMIUM, CHROMIUM, PROFILE),
+    )
+    assert sorted(one.pid for one in selection(table, origins).stop) == [63, 64, 65, 67]
+    assert [pid for pid in (60, 65, 67) if is_browser(pid, table, origins)] == [60]
+    # A browser that hands its page over to the one that runs already is known by its profile.
+    started = process(70, 1, CHROMIUM, CHROMIUM, PROFILE, uid=own)
+    assert selection([started], origins).stop == ()

@@ -69,3 +69,18 @@ def test_the_service_has_another_user_than_the_agent() -> None:
     assert (account.agent.name, account.service.name) == ("deskhand-07", "deskhand-07-s")
     assert account.separated
     assert account.agent.uid not in (account.service.uid, account.service.gid)
+
+
+def test_the_browser_is_in_the_group_of_the_agent() -> None:
+    account = numbered_account(7, browser_separated=True).joining(5)
+    agent, browser = account.agent, account.browser
+    assert (browser.name, browser.groups) == ("deskhand-07-b", (agent.gid, 5))
+    assert account.browser_separated
+    assert len(set(account.uids)) == 3
+    assert set(account.uids) <= set(numbered_uids(range(7, 8)))
+    files = user_files(account, "/d/home", HOST, browser_home="/d/run/browser")
+    assert f"{browser.name}:x:{browser.uid}:{browser.gid}:Deskhand desktop:/d/run/browser" in (
+        files.passwd
+    )
+    assert f"{agent.name}:x:{agent.gid}:{browser.name}" in files.group.splitlines()
+    assert not numbered_account(7).browser_separated

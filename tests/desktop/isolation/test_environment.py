@@ -2,7 +2,13 @@ from pathlib import PurePath
 
 import pytest
 
-from deskhand.desktop.isolation.environment import built, of_service, utf8_locale
+from deskhand.desktop.isolation.environment import (
+    BROWSER_HOME,
+    built,
+    of_browser,
+    of_service,
+    utf8_locale,
+)
 
 FOLDER = PurePath("/var/lib/deskhand/desktops/abc")
 
@@ -66,4 +72,15 @@ def test_programs_of_the_service_use_no_directory_of_the_agent() -> None:
     assert found["USER"] == found["LOGNAME"] == "deskhand-01-s"
     assert found["DESKHAND_INSTANCE"] == "0123"
     text = str(found)
+    assert not any(f"{FOLDER}/{name}" in text for name in ("home", "work", "tmp", "run/agent"))
+
+
+def test_the_browser_is_configured_by_no_file_of_the_agent() -> None:
+    agent = built(FOLDER, "deskhand-01", "0123", inherited={}, given=[("PATH", "/home/agent/bin")])
+    found = {**agent, **of_browser(FOLDER, "deskhand-01-b")}
+    assert (found["USER"], found["HOME"]) == ("deskhand-01-b", f"{FOLDER}/{BROWSER_HOME}")
+    own = f"{FOLDER}/browser"
+    assert (found["XDG_RUNTIME_DIR"], found["XDG_CACHE_HOME"]) == (own, f"{own}/.cache")
+    text = str(found)
+    assert "/home/agent" not in text
     assert not any(f"{FOLDER}/{name}" in text for name in ("home", "work", "tmp", "run/agent"))

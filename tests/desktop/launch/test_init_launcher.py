@@ -109,7 +109,7 @@ def test_a_program_leads_its_session_in_its_directory(
     program = shell(script, directories=(str(tmp_path),), descriptors=(1,))
     program = program._replace(environment={**ENVIRONMENT, "GREETING": "hello"})
     place, session, pid, umask, *numbers, greeting = output(launcher, program).split()
-    assert (place, session, umask, greeting) == (str(tmp_path), pid, "0077", "hello")
+    assert (place, session, umask, greeting) == (str(tmp_path), pid, "0027", "hello")
     assert numbers == ["0", "1", "2"]
 
 

@@ -1,4 +1,4 @@
-from deskhand.desktop.launch.mount_plan import DesktopView, Mount, mounts
+from deskhand.desktop.launch.mount_plan import DesktopView, Mount, mounts, not_executable
 
 FOLDER = "/var/lib/deskhand/desktops/one"
 ROOT = "/var/lib/deskhand/desktops"
@@ -52,3 +52,11 @@ def test_keymaps_of_x_servers_have_a_place_for_their_group_alone() -> None:
     keymaps = planned(x_group=4711)["/var/lib/xkb"]
     assert keymaps == Mount("empty", "/var/lib/xkb", 0o770, 1 << 20, group=4711)
     assert "/var/lib/xkb" not in planned()
+
+
+def test_what_the_agent_can_fill_holds_no_programs_of_the_browser() -> None:
+    found = not_executable(DesktopView(FOLDER, (ROOT,), writable=("/", "/srv/work")))
+    assert found.mounted == ("/tmp", "/dev/shm", "/srv/work")
+    assert set(found.folders) >= {f"{FOLDER}/{name}" for name in ("home", "work", "browser")}
+    # The scripts of the session are the service's.
+    assert not {f"{FOLDER}/{name}" for name in ("bin", "libexec")} & set(found.folders)
