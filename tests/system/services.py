@@ -161,14 +161,15 @@ class SharedDesktop:
         return self._service
 
     def clear(self) -> None:
-        """End what a test left going: recordings, control, commands and their windows."""
+        """End what a test left going: recordings, control, secrets, commands and their windows."""
         found = self._service
         if found is None or found.process.poll() is not None:
             self._end()
             return
         for recording in found.get("/api/v0/desktop")["recording_ids"]:
             found.post("/api/v0/desktop/recording/stop", {"recording_id": recording})
-        assert found.http.delete("/api/v0/desktop/lease").is_success
+        for left in ("lease", "secrets"):
+            assert found.http.delete(f"/api/v0/desktop/{left}").is_success
         instance = found.get("/api/v0/desktop")["instance_id"]
         for pid, _ in marked(instance, b"DESKHAND_PROCESS="):
             with suppress(ProcessLookupError):

@@ -60,7 +60,6 @@ def test_a_task_runs_on_the_control_plane_that_is_there(plane: Service, tmp_path
     [
         (("run", "  "), 2, "the task is blank"),
         (("run", "x", "--model", "claude-opus-5-5"), 5, "ANTHROPIC_API_KEY"),
-        (("run", "x", "--model", "scripted:nope"), 5, "there is no script 'nope'"),
         (("run", "x", "--url", "http://127.0.0.1:1"), 4, "no token"),
         (("up", "--listen", "nowhere"), 4, "HOST:PORT"),
         (("up", "--data-dir", "/proc/nothing"), 4, "/proc/nothing"),

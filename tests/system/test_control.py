@@ -6,15 +6,13 @@ import struct
 from pathlib import Path
 
 import av
-import httpx2
 import numpy as np
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
-from tests.system.gated_model import gated_model, held_agent_steps, plane_of
-from tests.system.services import PATIENCE, Json, Service, child, until, x_display
+from tests.system.services import Service, child, until, x_display
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
 
@@ -126,33 +124,3 @@ def magenta_in(video: Path) -> int:
             red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
             found += int(((red > 180) & (green < 80) & (blue > 180)).sum())
     return found
-
-
-@pytest.mark.slow("a whole run, held up by a person")
-def test_an_agent_waits_for_a_person_and_is_notified_at_the_end(tmp_path: Path) -> None:
-    with (
-        gated_model(held_agent_steps(), 1) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
-        chat = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
-        path = f"/api/v0/chats/{chat}"
-        model.gates[1].wait()
-        lease = f"/api/v0/desktops/{plane.get(path)['desktop_id']}/desktop/lease"
-        plane.post(lease, TAKE)
-        model.gates[1].open()
-        until(lambda: waits(plane.get(path)), "its first step")
-        link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
-        with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
-            assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
-            assert friend.get(f"/runs/{chat}").status_code == 200
-            assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
-            assert friend.get(lease).status_code == 403
-            assert friend.get("/api/v0/chats").status_code == 403
-        plane.post(lease, RELEASE)
-        ended = plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)
-        assert ended["outcome"] == "done"
-        assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
-
-
-def waits(chat: Json) -> bool:
-    return any(step["status"] == "running" for step in chat["steps"])

@@ -3,12 +3,13 @@
 import re
 from pathlib import Path
 
+import httpx2
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.system.browsing import plain_page
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
-from tests.system.services import Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -90,7 +91,8 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
         chat = plane.tool("spawn_computer_use_agent", prompt="Paint.")["chat_id"]
         path = f"/api/v0/chats/{chat}"
         model.gates[1].wait()
-        page.goto(f"{plane.url}/desktops/{plane.get(path)['desktop_id']}")
+        desktop = plane.get(path)["desktop_id"]
+        page.goto(f"{plane.url}/desktops/{desktop}")
         page.get_by_role("button", name="Take control").click()
         page.get_by_label("Your name").fill("Ann")
         page.get_by_label("Your name").press("Enter")
@@ -98,6 +100,7 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
         expect(give_back).to_be_visible()
         model.gates[1].open()
         until(lambda: at_a_step(plane.get(path)), "its next step")
+        check_link_to_run(plane, chat, desktop)
         give_back.click()
         assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["outcome"] == "done"
         assert "Ann was in control of this desktop" in str(plane.get(f"{path}/messages"))
@@ -105,6 +108,17 @@ def test_a_person_takes_over_while_an_agent_acts_and_its_chat_is_notified(
 
 def at_a_step(chat: Json) -> bool:
     return any(step["status"] == "running" for step in chat["steps"])
+
+
+def check_link_to_run(plane: Service, chat: str, desktop: str) -> None:
+    """Open a link to a run: it shows the run and nothing else."""
+    link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
+    with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
+        assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
+        assert friend.get(f"/runs/{chat}").status_code == 200
+        assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
+        assert friend.get(f"/api/v0/desktops/{desktop}/desktop/lease").status_code == 403
+        assert friend.get("/api/v0/chats").status_code == 403
 
 
 @pytest.mark.slow("a whole run, and its video")
