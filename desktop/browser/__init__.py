@@ -1,1 +1,1 @@
-"""The desktop's browser: which program it is, and whether its sandbox works."""
+"""The desktop's browser: program, sandbox, policy, refused pages, and its debugging pipe."""

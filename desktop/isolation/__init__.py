@@ -1,1 +1,1 @@
-"""The user, directory and environment that a desktop works with."""
+"""The users, directories and environment that a desktop works with, and its protections."""

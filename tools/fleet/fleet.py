@@ -89,7 +89,7 @@ class Fleet:
 
     @property
     def remains(self) -> FleetRemains:
-        """What dead desktops left."""
+        """The recordings that dead desktops left."""
         return self._remains
 
     async def open(self) -> tuple[str, ...]:

@@ -1,1 +1,1 @@
-"""Database rows, stored bytes, secrets."""
+"""Database rows and stored bytes."""

@@ -19,8 +19,6 @@ SIZE = 64 << 20
 WORTH_RETRYING = 1 << 20
 """Free bytes that are enough for most transactions."""
 IN_USE = "the disk is almost full: what runs is finished on the space that was reserved for it"
-
-
 INTERVAL = 5.0
 """Seconds between two attempts to take the reserve again."""
 
