@@ -158,3 +158,26 @@ def test_a_full_disk_costs_records_and_no_traceback(
     with logged(tmp_path / "logs"):
         ours.info("the disk is full")
     assert capsys.readouterr().err == ""
+
+
+def test_another_error_of_a_record_is_reported(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours.info("%d", "no number")
+    assert "--- Logging error ---" in capsys.readouterr().err
+    assert lines(folder) == []
+
+
+def test_a_record_may_name_its_callers(folder: Path) -> None:
+    ours.info("from here", stack_info=True)
+    (line,) = lines(folder)
+    assert "test_a_record_may_name_its_callers" in line["stack_info"]
+
+
+def test_without_the_handler_of_python_records_are_written_to_the_files_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging, "lastResort", None)
+    with logged(tmp_path):
+        ours.warning("alone")
+    assert [line["event"] for line in lines(tmp_path)] == ["alone"]
