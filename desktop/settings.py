@@ -3,7 +3,7 @@
 import argparse
 import re
 import zoneinfo
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,7 +17,7 @@ SandboxMode = Literal["auto", "required", "off"]
 SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
 EGRESS_MODES = ("open", "internet", "list", "none")
 DIALECTS = ("cua", "osworld", "osworld:lan", "cdp")
-"""Values of ``--speak``. OSWorld's downloads reach private addresses with ``osworld:lan`` only."""
+"""OSWorld's downloads reach private addresses with ``osworld:lan`` only."""
 _LISTS = (
     *("allowed_hosts", "allowed_origins", "inherit_env", "environment", "file_roots"),
     *("egress_allow", "egress_grants"),
@@ -85,7 +85,7 @@ class DesktopSettings:
     egress_grants: tuple[str, ...] = ()
     egress_optional: bool = False
     speak: tuple[str, ...] = ()
-    """Dialects that are on, of `DIALECTS`: protocols of others that the service speaks too."""
+    """Dialects that are on: protocols of others that the service speaks too."""
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
@@ -238,6 +238,20 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
+def dialects(names: Iterable[object]) -> tuple[str, ...]:
+    """Return the names, each once.
+
+    Raises:
+        ValueError: For a name that is not in `DIALECTS`.
+    """
+    found = dict[str, None]()
+    for name in names:
+        if not isinstance(name, str) or name not in DIALECTS:
+            raise ValueError(f"{name!r} is no dialect; there are {', '.join(DIALECTS)}")
+        found[name] = None
+    return tuple(found)
+
+
 def _origin(text: str) -> str:
     if re.fullmatch(r"https?://[^/\s?#@]+", text) is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not an origin such as https://example.com")
@@ -245,12 +259,10 @@ def _origin(text: str) -> str:
 
 
 def _dialects(text: str) -> tuple[str, ...]:
-    names = dict.fromkeys(name.strip() for name in text.split(",") if name.strip())
-    for name in names:
-        if name not in DIALECTS:
-            known = ", ".join(DIALECTS)
-            raise argparse.ArgumentTypeError(f"{name!r} is no dialect; there are {known}")
-    return tuple(names)
+    try:
+        return dialects(name.strip() for name in text.split(",") if name.strip())
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _count(text: str) -> int:

@@ -82,7 +82,7 @@ tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
 tools/control_plane/openapi: tools/conversation vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
-tools/control_plane/routes: recording/library tools/audit tools/control_plane
+tools/control_plane/routes: desktop recording/library tools/audit tools/control_plane
   tools/control_plane/run_video tools/conversation tools/kit/support tools/secrets tools/store
   vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation

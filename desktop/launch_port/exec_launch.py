@@ -86,4 +86,5 @@ class ExecLaunch:
             *(() if workdir is None else workdir.options()),
             *spec.egress.options,
             *(() if spec.has_display else ("--display", "on-request")),
+            *(("--speak", ",".join(spec.speak)) if spec.speak else ()),
         )

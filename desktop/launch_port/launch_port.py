@@ -15,6 +15,8 @@ class LaunchSpec:
     has_display: bool = True
     workdir: str = ""
     """Name of a working directory that desktops share; empty for one of its own."""
+    speak: tuple[str, ...] = ()
+    """Dialects that are on."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.settings import parse
+from deskhand.desktop.settings import dialects, parse
 
 
 def test_defaults_are_usable() -> None:
@@ -147,3 +147,13 @@ def test_pages_of_other_origins_may_be_admitted(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit):
         parse(["--allow-origin", "a.example"])
     assert "https://example.com" in capsys.readouterr().err
+
+
+def test_each_dialect_counts_once() -> None:
+    assert dialects(["cdp", "cua", "cdp"]) == ("cdp", "cua")
+
+
+@pytest.mark.parametrize("name", ["telnet", "", 7, ["cua"]])
+def test_an_unknown_dialect_is_refused_with_the_known_ones(name: object) -> None:
+    with pytest.raises(ValueError, match="there are cua, osworld"):
+        dialects([name])

@@ -67,6 +67,10 @@ class DesktopView(Protocol):
     def egress(self) -> Json | None:
         """The part of the network that it may reach."""
 
+    @property
+    def speak(self) -> Sequence[str]:
+        """Dialects that are on."""
+
 
 class Service(Protocol):
     """The HTTP API of one desktop service."""
@@ -96,8 +100,8 @@ class Desktops(Protocol):
     async def list(self) -> Sequence[DesktopView]:
         """Return the desktops, newest first."""
 
-    async def start(self, name: str | None) -> DesktopView:
-        """Start a desktop and return when it is ready."""
+    async def start(self, name: str | None, *, speak: tuple[str, ...] | None = None) -> DesktopView:
+        """Start a desktop and return when it is ready; by default it speaks what is configured."""
 
     async def stop(self, desktop_id: str) -> None:
         """End a desktop with all that runs on it; raise ``UnknownDesktop``."""

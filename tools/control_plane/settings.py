@@ -12,7 +12,7 @@ from typing import Any
 
 from deskhand.desktop.network.egress import EgressPolicy, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
-from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES
+from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
 
 PREFIX = "DESKHAND_"
@@ -75,6 +75,9 @@ class Settings:
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
     """``HOST:PORT`` of this machine that desktops may reach in every mode."""
+    speak: tuple[str, ...] = ()
+    """Dialects of new desktops: ``cua``, ``osworld``, ``osworld:lan``, ``cdp``; their clients may
+    run code as the agent's user."""
     run_as: str = "deskhand"
     """User that the control plane of root becomes before it serves; empty: it stays root."""
     keep_desktops: bool = False
@@ -119,6 +122,10 @@ def load(
     if problem:
         raise BadSetting("uid_base", problem)
     settings = Settings(**values)
+    try:
+        dialects(settings.speak)
+    except ValueError as error:
+        raise BadSetting("speak", str(error)) from error
     try:
         egress_policy(settings, root=True)
     except InvalidEgress as error:

@@ -28,6 +28,8 @@ class DesktopInfo:
     """Protections that it lacks, each with its reason."""
     egress: dict[str, Any] | None = None
     """The egress in force, as its status has it; None from services before there was one."""
+    speak: tuple[str, ...] = ()
+    """Dialects that are on."""
 
 
 def info_of(entry: RegisteredDesktop, live_url: str) -> DesktopInfo:
@@ -47,4 +49,5 @@ def info_of(entry: RegisteredDesktop, live_url: str) -> DesktopInfo:
         browser_warning=entry.browser_warning,
         missing_protections=tuple(entry.missing_protections),
         egress=entry.egress,
+        speak=tuple(entry.speak),
     )

@@ -44,8 +44,8 @@ class Fleet:
     """The desktops of one control plane.
 
     ``root`` is the folder of their directories, ``sockets`` that of their sockets. ``live_url``
-    returns the address of a desktop's live view for its id. ``egress`` is that of desktops for
-    which none is given.
+    returns the address of a desktop's live view for its id. ``egress`` and ``speak`` are those
+    of desktops for which none are given.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Fleet:
         logs: Path,
         live_url: Callable[[str], str],
         egress: Egress | None = None,
+        speak: tuple[str, ...] = (),
     ) -> None:
         self._entries = entries
         self._launcher = launcher
@@ -65,6 +66,7 @@ class Fleet:
         self._sockets = sockets
         self._live_url = live_url
         self._egress = egress or Egress()
+        self._speak = speak
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._outputs: dict[str, asyncio.ReadTransport] = {}
@@ -118,18 +120,21 @@ class Fleet:
         *,
         display: bool = True,
         workdir: str = "",
+        speak: tuple[str, ...] | None = None,
     ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
 
         Without ``display`` its X server and session start with ``show``, see ``first_uses``.
-        ``workdir`` is the name of the working directory that it shares with others.
+        ``workdir`` is the name of the working directory that it shares with others. ``speak`` are
+        its dialects, by default those of all new desktops.
 
         Raises:
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
         desktop_id = secrets.token_hex(4)
         token = secrets.token_urlsafe(32)
-        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir)
+        spoken = self._speak if speak is None else speak
+        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir, spoken)
         begun = time.monotonic()
         try:
             token_file = self._entries.write_token(desktop_id, token)
@@ -180,6 +185,7 @@ class Fleet:
             missing_protections=tuple(ready.get("missing_protections", ())),
             has_display=spec.has_display,
             egress=ready.get("egress"),
+            speak=tuple(ready.get("speak", ())),
         )
 
     async def _save(self, entry: RegisteredDesktop) -> None:

@@ -59,7 +59,7 @@ class LauncherClient:
     def launch(self, spec: LaunchSpec, descriptors: LaunchDescriptors) -> LaunchedDesktop:
         """Start a desktop; see ``DesktopLaunch``."""
         passed = descriptors.listening, descriptors.token, descriptors.ready, descriptors.log
-        request = {"id": spec.desktop_id, "egress": spec.egress.to_json()}
+        request = {"id": spec.desktop_id, "egress": spec.egress.to_json(), "speak": spec.speak}
         if spec.workdir:
             request["workdir"] = spec.workdir
         answer, (pidfd,) = self._ask("start", {**request, "display": spec.has_display}, passed)

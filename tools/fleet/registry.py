@@ -42,6 +42,8 @@ class RegisteredDesktop:
     has_display: bool = True
     """False until the display of a desktop that was started without one is used."""
     egress: dict[str, Any] | None = None
+    speak: tuple[str, ...] = ()
+    """Dialects that are on."""
 
 
 class DesktopRegistry:
@@ -83,7 +85,8 @@ class DesktopRegistry:
         for path in sorted(self._folder.glob("*.json")):
             try:
                 entry = RegisteredDesktop(**json.loads(path.read_text()))
-                yield replace(entry, missing_protections=tuple(entry.missing_protections))
+                missing, speak = tuple(entry.missing_protections), tuple(entry.speak)
+                yield replace(entry, missing_protections=missing, speak=speak)
             # ``TypeError``: another version of the program may have written other fields.
             except (ValueError, TypeError):
                 self.remove(path.stem)

@@ -21,14 +21,16 @@ STARTED_WITH = 4
 
 RECORDING = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 FILE = re.compile(r"[1-9][0-9]{0,8}\.(mp4|json|journal|jpg)")
+_DIALECTS = re.compile("([a-z]{1,20}(:[a-z]{1,20})?,){0,8}")
 _PATTERNS = {
     "id": re.compile("[0-9a-f]{8}"),
     "recording": RECORDING,
     "file": FILE,
     "workdir": re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}"),
 }
+_START = {"id", "egress", "display", "speak"}
 _FIELDS: dict[Command, tuple[set[str], ...]] = {
-    "start": ({"id", "egress", "display"}, {"id", "egress", "display", "workdir"}),
+    "start": (_START, _START | {"workdir"}),
     "stop": ({"id"},),
     "list": (set(),),
     "open": ({"id", "recording", "file"},),
@@ -92,9 +94,11 @@ def _text(name: str, value: object) -> str:
 def _spec(texts: dict[str, str], fields: dict[str, Any]) -> LaunchSpec:
     if type(fields["display"]) is not bool:
         raise RequestRefused("the value of display is wrong")
-    return LaunchSpec(
-        texts["id"], _egress(fields["egress"]), fields["display"], texts.get("workdir", "")
-    )
+    egress, speak = _egress(fields["egress"]), fields["speak"]
+    # The desktop's command line knows the names.
+    if not (isinstance(speak, list) and _DIALECTS.fullmatch("".join(f"{one}," for one in speak))):
+        raise RequestRefused("the value of speak is wrong")
+    return LaunchSpec(texts["id"], egress, fields["display"], texts.get("workdir", ""), (*speak,))
 
 
 def _egress(value: Any) -> Egress:

@@ -271,6 +271,7 @@ class FakeDesktop:
     missing_protections: tuple[str, ...] = ()
     has_display: bool = True
     egress: Json | None = None
+    speak: tuple[str, ...] = ()
 
 
 @dataclass
@@ -284,10 +285,11 @@ class FakeDesktops:
     async def list(self) -> Sequence[FakeDesktop]:
         return tuple(self.known.values())
 
-    async def start(self, name: str | None) -> FakeDesktop:
+    async def start(self, name: str | None, *, speak: tuple[str, ...] | None = None) -> FakeDesktop:
         if self.failure is not None:
             raise self.failure
-        made = FakeDesktop(id="d9", name=name or "Desktop 9", live_url="desktops/d9")
+        spoken = ("cua",) if speak is None else speak
+        made = FakeDesktop("d9", name or "Desktop 9", live_url="desktops/d9", speak=spoken)
         self.known[made.id] = made
         return made
 

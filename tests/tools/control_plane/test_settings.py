@@ -125,3 +125,10 @@ def test_ids_of_users_have_a_base() -> None:
     assert load({}, {}, "uid_base = 300000", HOME).uid_base == 300_000
     with pytest.raises(BadSetting, match="uid_base: must be a multiple of 100000"):
         load({}, {"DESKHAND_UID_BASE": "1000"}, "", HOME)
+
+
+def test_dialects_of_new_desktops_are_configured() -> None:
+    assert load({}, {}, "", Path("/d")).speak == ()
+    assert load({}, {"DESKHAND_SPEAK": "cua, cdp"}, "", Path("/d")).speak == ("cua", "cdp")
+    with pytest.raises(BadSetting, match="there are cua, osworld"):
+        load({}, {}, 'speak = ["telnet"]', Path("/d"))

@@ -15,7 +15,7 @@ from deskhand.tools.launcher.requests import (
 ID = "0123abcd"
 RECORDING = "a1111111-2222-3333-4444-555555555555"
 OPEN: dict[str, Any] = {"mode": "open", "allow": [], "grants": [], "required": True}
-START: dict[str, Any] = {"do": "start", "id": ID, "egress": OPEN, "display": True}
+START: dict[str, Any] = {"do": "start", "id": ID, "egress": OPEN, "display": True, "speak": []}
 
 
 def parsed(fields: object, descriptors: int = 0) -> LauncherRequest:
@@ -51,6 +51,16 @@ def test_a_start_becomes_the_values_of_the_launch_port() -> None:
     request = parsed(fields, 4)
     assert request.spec == LaunchSpec(ID, listed, has_display=False, workdir=RECORDING)
     assert request == LauncherRequest("start", ID, workdir=RECORDING, spec=request.spec)
+    spoken = parsed({**START, "speak": ["cua", "osworld:lan"]}, 4).spec
+    assert spoken == LaunchSpec(ID, Egress(), speak=("cua", "osworld:lan"))
+
+
+@pytest.mark.parametrize(
+    "value", [[["cua"]], "cua,cdp", None, 7, {"x": 1}, ["--glx"], ["a b"], ["cua"] * 9]
+)
+def test_a_start_names_dialects_only(value: object) -> None:
+    with pytest.raises(RequestRefused):
+        parsed({**START, "speak": value}, 4)
 
 
 WRONG_TEXTS: list[object] = [

@@ -57,6 +57,7 @@ DESKTOP = record(
         "missing_protections": array(TEXT),
         "has_display": FLAG,
         "egress": nullable(ANY_OBJECT),
+        "speak": array(TEXT),
     },
 )
 DESKTOPS = record("Desktops", {"desktops": array(DESKTOP)})

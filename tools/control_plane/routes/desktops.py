@@ -5,6 +5,8 @@ import contextlib
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.desktop.settings import DIALECTS, dialects
+from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, json_object, only, text
 from deskhand.tools.control_plane.ports import Chats, Desktops, DesktopView
 from deskhand.tools.fleet.errors import UnknownDesktop
@@ -15,7 +17,10 @@ LONGEST_NAME = 80
 _NEW_DESKTOP = {
     "type": "object",
     "additionalProperties": False,
-    "properties": {"name": {"type": ["string", "null"], "maxLength": LONGEST_NAME}},
+    "properties": {
+        "name": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
+        "speak": {"type": "array", "items": {"type": "string", "enum": list(DIALECTS)}},
+    },
 }
 
 
@@ -32,18 +37,22 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         reason. `egress` is what it may reach over the network: `mode`, the names of a list
         (`allow`), `grants`, and with `because` why it is open against the default.
         `has_display` is false until the display of a chat's desktop is used: a screenshot or the
-        live view starts it.
+        live view starts it. `speak` are the protocols of other products that it serves.
         """
         found = await desktops.list()
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
 
     @routes.post("", status_code=201, openapi_extra=body_of(_NEW_DESKTOP))
     async def start(request: Request) -> JSONResponse:
-        """Start a desktop and answer when it is ready."""
+        """Start a desktop and answer when it is ready.
+
+        `speak` are the protocols of other products that it serves, by default those of the setting.
+        """
         body = json_object(await request.body())
-        only(body, "name")
+        only(body, "name", "speak")
         name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
-        return JSONResponse(desktop_json(await desktops.start(name or None)), 201)
+        started = await desktops.start(name or None, speak=_speak(body))
+        return JSONResponse(desktop_json(started), 201)
 
     @routes.get("/{desktop_id}")
     async def one(desktop_id: str) -> JSONResponse:
@@ -84,4 +93,14 @@ def desktop_json(desktop: DesktopView) -> Json:
         "missing_protections": list(desktop.missing_protections),
         "has_display": desktop.has_display,
         "egress": desktop.egress,
+        "speak": list(desktop.speak),
     }
+
+
+def _speak(body: Json) -> tuple[str, ...] | None:
+    if "speak" not in body:
+        return None
+    try:
+        return dialects(body["speak"])
+    except (TypeError, ValueError) as error:
+        raise BadBody("speak must be a list of dialects.", f"{error}.") from error

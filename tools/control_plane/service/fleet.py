@@ -36,6 +36,7 @@ async def open_fleet(
         settings.data_dir / "logs",
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
         egress=egress_policy(settings, root=launching.has_root).base,
+        speak=settings.speak,
     )
     refusals = await stack.enter_async_context(RefusalFollower(fleet.client))
     fleet.on_start = refusals.follow

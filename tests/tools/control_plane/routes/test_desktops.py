@@ -28,6 +28,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "missing_protections": [],
                     "has_display": True,
                     "egress": None,
+                    "speak": [],
                     "pid": 42,
                 }
             ]
@@ -49,6 +50,21 @@ def test_a_desktop_is_started_by_name_shown_and_ended(tmp_path: Path) -> None:
             assert (gone.status_code, gone.json()["message"]) == (404, "Desktop not found.")
             assert (await client.delete(path)).status_code == 404
         assert made.chats.asked == [("vacate", started.json()["id"])]
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_speaks_what_the_request_names_or_the_setting(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        async with made.client() as client:
+            for body, spoken in (({}, ["cua"]), ({"speak": []}, []), ({"speak": ["cdp"]}, ["cdp"])):
+                started = await client.post(DESKTOPS, json=body)
+                assert started.json()["speak"] == spoken
+            for wrong in ("cdp", ["telnet"], [7], None, 7):
+                refused = await client.post(DESKTOPS, json={"speak": wrong})
+                assert refused.status_code == 400
+                assert refused.json()["message"] == "speak must be a list of dialects."
 
     asyncio.run(scenario())
 
