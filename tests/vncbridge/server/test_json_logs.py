@@ -11,7 +11,7 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.server.access_log import AccessLog
-from deskhand.vncbridge.server.json_logs import log_context, logged, set_log_context
+from deskhand.vncbridge.server.json_logs import LogFile, log_context, logged, set_log_context
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 ours = logging.getLogger("deskhand.desktop.display.supervisor")
@@ -161,11 +161,13 @@ def test_a_full_disk_costs_records_and_no_traceback(
 
 
 def test_another_error_of_a_record_is_reported(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ours.info("%d", "no number")
+    file = LogFile(tmp_path / "service.jsonl")
+    file.handle(logging.makeLogRecord({"msg": "%d", "args": ("no number",)}))
+    file.close()
     assert "--- Logging error ---" in capsys.readouterr().err
-    assert lines(folder) == []
+    assert lines(tmp_path) == []
 
 
 def test_a_record_may_name_its_callers(folder: Path) -> None:
