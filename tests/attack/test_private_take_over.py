@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
 LEASE = "/api/v0/desktop/lease"
 SPY = Path(__file__).parents[1] / "data" / "spy.py"
+UNSTOPPABLE = SPY.with_name("unstoppable.py")
 SECRET = "S3cret"
 KEY_SECONDS = 0.09
 """Interval of a fast typist."""
@@ -313,6 +314,25 @@ def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_pa
         messages = str(plane.get(f"{path}/messages"))
         assert "Ann was in control of this desktop" in messages
         assert '"output": "built' in messages
+
+
+@pytest.mark.xfail(strict=True, reason="a program that is stopped can continue itself")
+def test_a_program_that_continues_itself_stays_stopped(desktop: Service) -> None:
+    spies = Spies(desktop)
+    program, counted = spies.home / "unstoppable.py", spies.home / "counted"
+    desktop.http.post(
+        "/api/v0/write-file", params={"path": str(program)}, content=UNSTOPPABLE.read_bytes()
+    ).raise_for_status()
+    command = f"exec python3 {program} {counted}"
+    desktop.post("/api/v0/processes/start", {"command": command, "background": True})
+    until(lambda: counted.exists() and counted.stat().st_size > 10, "the program")
+    sizes: list[int] = []
+    person_types(desktop, taken=lambda: sizes.append(counted.stat().st_size))
+    sizes.append(counted.stat().st_size)
+    assert desktop.get(LEASE)["stopped"] == {"count": 1, "not_stopped": []}
+    give_back(desktop)
+    assert sizes[0] == sizes[1]
+    until(lambda: counted.stat().st_size > sizes[1], "the program, which continues")
 
 
 def test_a_build_that_was_stopped_continues_and_finishes(desktop: Service) -> None:
