@@ -1,7 +1,8 @@
 """Stops the processes of the agent's user, and continues them.
 
 States: *idle*; *held* by one or more holders, such as a person's private session and the typing of
-a secret. The first `hold` stops what `selection` names, in passes until a pass finds no running
+a secret. The first `hold` stops the control group of the commands, where there is one, and what
+else `selection` names, in passes until a pass finds no running
 process. A thread repeats the pass while the freezer is held: it finds processes that started since,
 and those that the kernel continued, for example by a timer with SIGCONT. The last `release`
 continues what was stopped, children before their parents.
@@ -31,6 +32,12 @@ SIGNALS = 2
 
 class ProcessControl(Protocol):
     """Reads and signals the processes of one desktop."""
+
+    def freeze(self) -> None:
+        """Stop the control group of the commands, if they have one."""
+
+    def thaw(self) -> None:
+        """Let that group continue."""
 
     def table(self) -> Sequence[ProcessFacts]:
         """Return the processes that live, without zombies."""
@@ -62,6 +69,8 @@ class Freezer:
         self._stopped: dict[tuple[int, int], ProcessFacts] = {}
         """By pid and start time, in the order in which they were stopped."""
         self._attempts: dict[tuple[int, int], int] = {}
+        self._frozen: set[tuple[int, int]] = set()
+        """Processes that are stopped with their control group."""
         self._running: tuple[str, ...] = ()
 
     @contextmanager
@@ -80,7 +89,8 @@ class Freezer:
             if self._holders > 1:
                 return
             self._since = self._clock()
-            self._stopped, self._attempts = {}, {}
+            self._stopped, self._attempts, self._frozen = {}, {}, set()
+            self._processes.freeze()
             for _ in range(MOST_PASSES):
                 if not self._pass():
                     break
@@ -99,10 +109,11 @@ class Freezer:
             thread, self._thread = self._thread, None
         thread.join()
         with self._lock:
+            self._processes.thaw()
             # A shell with job control must find its children running when it continues.
             for process in reversed(self._stopped.values()):
                 self._processes.resume(process)
-            self._stopped = {}
+            self._stopped, self._frozen = {}, set()
         return report
 
     def report(self) -> StopReport:
@@ -110,7 +121,8 @@ class Freezer:
         with self._lock:
             if not self._holders:
                 return StopReport()
-            return StopReport(len(self._stopped), self._running, self._clock() - self._since)
+            count = len(self._stopped) + len(self._frozen)
+            return StopReport(count, self._running, self._clock() - self._since)
 
     def is_browser(self, pid: int) -> bool:
         """Return whether a process is a browser that the service launched."""
@@ -133,12 +145,15 @@ class Freezer:
     def _pass(self) -> bool:
         """Stop what runs; return True if a process got a signal for the first time."""
         chosen = selection(self._processes.table(), self._origins())
-        running = {process.name for process in chosen.foreign}
+        running = {process.name for process in chosen.foreign if not process.frozen}
         new = False
         for process in chosen.stop:
             if process.stopped:
                 continue
             key = _identity(process)
+            if process.frozen:
+                self._frozen.add(key)
+                continue
             self._attempts[key] = self._attempts.get(key, 0) + 1
             if not self._processes.stop(process):
                 running.add(process.name)

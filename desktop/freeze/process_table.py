@@ -5,6 +5,7 @@ import signal
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from .command_group import CommandGroup
 from .selection import ProcessFacts
 
 PROC = "/proc"
@@ -17,12 +18,29 @@ _ENDED, _STOPPED, _ASLEEP = b"ZX", b"Tt", b"D"
 class UserProcesses:
     """Reads and signals the processes of users."""
 
-    def __init__(self, uids: Collection[int]) -> None:
+    def __init__(self, uids: Collection[int], group: CommandGroup | None = None) -> None:
+        """``group`` is that of the commands; None if they have none."""
         self._uids = frozenset(uids)
+        self._group = group
+
+    def freeze(self) -> None:
+        """Stop the group of the commands, if there is one."""
+        if self._group is not None:
+            self._group.stop()
+
+    def thaw(self) -> None:
+        """Let the group of the commands continue."""
+        if self._group is not None:
+            self._group.resume()
 
     def table(self) -> list[ProcessFacts]:
         """Return the users' processes that live, and those of root, which may be their parents."""
-        return [found for pid in _pids() if (found := self._read(pid)) is not None]
+        frozen = frozenset[int]()
+        if self._group is not None and self._group.stopped:
+            self._group.release_starts()
+            frozen = self._group.members()
+        found = [one for pid in _pids() if (one := self._read(pid)) is not None]
+        return [one._replace(frozen=True) if one.pid in frozen else one for one in found]
 
     def stop(self, process: ProcessFacts) -> bool:
         """Send SIGSTOP; return False if the system does not permit it."""

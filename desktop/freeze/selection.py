@@ -54,6 +54,8 @@ class ProcessFacts(NamedTuple):
     arguments: tuple[str, ...] = ()
     asleep: bool = False
     """True in uninterruptible sleep: a signal takes effect before its next instruction."""
+    frozen: bool = False
+    """True if its control group is stopped."""
 
 
 class Origins(NamedTuple):

@@ -86,10 +86,11 @@ def separate_users(refused: str) -> Protection:
     return Protection("separate users", "weak", reason)
 
 
-def of_applications(*, glx: bool, refused: str = "") -> tuple[Protection, ...]:
+def of_applications(*, glx: bool, refused: str = "", ungrouped: str = "") -> tuple[Protection, ...]:
     """Return the protections of a person and of the screen against the agent's programs.
 
-    ``refused`` is why there are no namespaces, or empty.
+    ``refused`` is why there are no namespaces, or empty; ``ungrouped`` why commands have no control
+    group, which is stopped as a whole.
     """
     clients = Protection("untrusted X clients", "on")
     if refused:
@@ -101,7 +102,10 @@ def of_applications(*, glx: bool, refused: str = "") -> tuple[Protection, ...]:
     if glx:
         reason = "the setting glx is on, and only trusted X clients have GLX"
         clients = Protection("untrusted X clients", NONE, reason)
-    return clients, Protection("stop in private", "on")
+    if not ungrouped:
+        return clients, Protection("stop in private", "on")
+    reason = f"programs are stopped by signals, and some can continue themselves: {ungrouped}"
+    return clients, Protection("stop in private", "weak", reason)
 
 
 def reason_of_level(level: str, *, attached: bool) -> str:

@@ -3,6 +3,10 @@
     deskhand-INSTANCE/     limits of the whole desktop, written by root alone
         services/          init, the service, and what it starts
         commands/          one group below it for each command; the service's user makes them
+        applications/      the same for programs that the service launches
+
+Without the controllers there are no limits, and commands are in ``commands`` itself. In both cases
+``commands`` is stopped as a whole while a person is in private (`freeze.command_group`).
 
 Processes are only in leaves, because a group with controllers for its children may have none itself
 ("no internal processes" rule). To move a process from one leaf to another, the service's user may
@@ -19,6 +23,7 @@ from .limits import CONTROLLERS, DesktopLimits, cpu_shares, interface_files, lac
 MOUNTS = Path("/proc/self/mounts")
 SERVICES = "services"
 COMMANDS = "commands"
+APPLICATIONS = "applications"
 DELEGATED = ("cgroup.procs", "cgroup.subtree_control", "cgroup.threads")
 """Interface files that the user of a delegated group may write, cgroup-v2.rst, "Delegation"."""
 
@@ -51,6 +56,16 @@ class DesktopGroup:
         """The group below which the groups of commands are."""
         return self.path / COMMANDS
 
+    @property
+    def applications(self) -> Path:
+        """The group below which the groups of launched programs are."""
+        return self.path / APPLICATIONS
+
+    @property
+    def services(self) -> Path:
+        """The group of all other processes."""
+        return self.path / SERVICES
+
     def make(self, limits: DesktopLimits, members: Iterable[int], owner: int) -> str:
         """Make the group, move processes into it, and delegate the group of commands to a user.
 
@@ -74,19 +89,22 @@ class DesktopGroup:
         return lacking(available, self._controllers)
 
     def _make(self, limits: DesktopLimits, members: Iterable[int], owner: int) -> None:
-        services = self.path / SERVICES
         self._enable(self._root)
-        for folder in (self.path, services, self.commands):
+        delegated = (self.commands, self.applications)
+        for folder in (self.path, self.services, *delegated):
             folder.mkdir(exist_ok=True)
         for name, value in interface_files(limits, self._controllers).items():
             _write(self.path / name, value)
         for pid in members:
-            _write(services / "cgroup.procs", str(pid))
+            _write(self.services / "cgroup.procs", str(pid))
         # Only now: a group with processes of its own enables no controllers.
         self._enable(self.path)
-        self._enable(self.commands)
-        os.chown(self.commands, owner, -1)
-        for file in (self.path / "cgroup.procs", *(self.commands / name for name in DELEGATED)):
+        files = [self.path / "cgroup.procs"]
+        for folder in delegated:
+            self._enable(folder)
+            os.chown(folder, owner, -1)
+            files += (folder / name for name in DELEGATED)
+        for file in files:
             # Kernels differ in the files that they have.
             with suppress(FileNotFoundError):
                 os.chown(file, owner, -1)

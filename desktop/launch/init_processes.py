@@ -78,7 +78,16 @@ class InitProcesses:
     def table(self) -> list[ProcessFacts]:
         """Return the processes that live."""
         rows = self._ask({"do": "table"})
-        return [ProcessFacts(*row)._replace(arguments=tuple(row[-2])) for row in rows]
+        found = [ProcessFacts(*row) for row in rows]
+        return [one._replace(arguments=tuple(one.arguments)) for one in found]
+
+    def freeze(self) -> None:
+        """Stop the control group of the commands, if they have one."""
+        self._ask({"do": "freeze"})
+
+    def thaw(self) -> None:
+        """Let that group continue."""
+        self._ask({"do": "thaw"})
 
     def stop(self, process: ProcessFacts) -> bool:
         """Stop a process; return False if it cannot be stopped."""

@@ -13,6 +13,7 @@ from deskhand.desktop.isolation.environment import SYSTEM_PATH
 from deskhand.desktop.isolation.identity import DesktopIdentity
 
 from .channel import CHANNELS, Channel, ChannelClosed, Message, adopted
+from .desktop_group import APPLICATIONS, COMMANDS
 from .init_launcher import InitLauncher
 from .limits import DesktopLimits
 from .mount_plan import DesktopView
@@ -39,8 +40,20 @@ class Enforcement:
 
     refused: str
     """Why no control group does it; empty if one does."""
-    commands: Path | None
-    """The group that is delegated to the service's user, for the groups of commands."""
+    group: Path | None
+    """The control group of the desktop; None if there is none."""
+    ungrouped: str
+    """Why there is none; empty if there is one."""
+
+    @property
+    def commands(self) -> Path | None:
+        """The group that is delegated to the service's user, for the groups of commands."""
+        return self.group / COMMANDS if self.group and not self.refused else None
+
+    @property
+    def applications(self) -> Path | None:
+        """The same for the groups of programs that the service launches."""
+        return self.group / APPLICATIONS if self.group and not self.refused else None
 
 
 class ServiceSide:
@@ -92,8 +105,10 @@ class ServiceSide:
         """Wait for what was asked for."""
         answer, _ = self._init.receive()
         refused = str(answer.get("refused", "") or answer.get("error", ""))
-        commands = str(answer.get("commands", ""))
-        return Enforcement(refused, Path(commands) if commands else None)
+        group = str(answer.get("group", ""))
+        return Enforcement(
+            refused, Path(group) if group else None, str(answer.get("ungrouped", ""))
+        )
 
     def enter_view(self, view: DesktopView) -> None:
         """Have init mount what the desktop sees; afterwards the rest of the machine is read-only.

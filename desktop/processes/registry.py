@@ -297,6 +297,7 @@ class Registry:
             terminal=request.pty,
             passed=request.descriptors if isinstance(request, LaunchRequest) else (),
             user=request.user if isinstance(request, LaunchRequest) else "agent",
+            stoppable=not isinstance(request, LaunchRequest),
             copy=lambda: copy or output_copies.own_copy(self._settings.output_folder, process_id),
         )
         with output_copies.closed_on_error(copy):

@@ -43,6 +43,8 @@ class ResourceLimits:
     """CPU time in processors, for the whole command; only with ``cgroup``."""
     cgroup: Path | None = None
     """Directory of a delegated control group, the parent of one group for each command."""
+    application_cgroup: Path | None = None
+    """The same for programs that the service launches; None for that of commands."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class SpawnRequest:
     user: UserName = "agent"
     passed: tuple[int, ...] = ()
     """Descriptors that the command gets as 3, 4 and so on."""
+    stoppable: bool = True
+    """True for a command, which is stopped while a person or a secret types."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,7 @@ def _start(request: SpawnRequest, launcher: ProgramLauncher) -> Spawned:
             on_failure.callback(copy.close)
         ends = _ends(request, after, on_failure)
         passed = {**ends.passed, **dict(enumerate(request.passed, 3))}
-        cgroup = _group(request.limits)
+        cgroup = _group(request.limits, stoppable=request.stoppable)
         if cgroup is not None:
             on_failure.callback(cgroup.remove)
         program = Program(
@@ -143,6 +147,7 @@ def _start(request: SpawnRequest, launcher: ProgramLauncher) -> Spawned:
             terminal=None if request.terminal is None else 0,
             user=request.user,
             limits=_limits(request.limits, cgroup),
+            stoppable=request.stoppable,
         )
         running = launcher.start(program, tuple(passed.values()))
         on_failure.pop_all()
@@ -187,12 +192,13 @@ def _ends(request: SpawnRequest, after: ExitStack, on_failure: ExitStack) -> _En
     return _Ends(reading, written, {0: read, 1: writing, 2: writing})
 
 
-def _group(limits: ResourceLimits) -> Cgroup | None:
-    if limits.cgroup is None:
+def _group(limits: ResourceLimits, *, stoppable: bool) -> Cgroup | None:
+    parent = limits.cgroup if stoppable else limits.application_cgroup or limits.cgroup
+    if parent is None:
         return None
     # Pids are not unique among the desktops that may share the parent.
     name = f"command-{uuid4().hex}"
-    return Cgroup.made(limits.cgroup, name, limits.memory_bytes, limits.cpus)
+    return Cgroup.made(parent, name, limits.memory_bytes, limits.cpus)
 
 
 def _limits(limits: ResourceLimits, cgroup: Cgroup | None) -> ProgramLimits:

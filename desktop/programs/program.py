@@ -42,6 +42,8 @@ class Program(NamedTuple):
     """Number (0 to 2) of the descriptor that becomes the controlling terminal."""
     user: UserName = "agent"
     limits: ProgramLimits = ProgramLimits()
+    stoppable: bool = False
+    """True to be stopped with the group of the commands, while a person or a secret types."""
 
     @classmethod
     def parse(cls, fields: Mapping[str, Any]) -> Self:

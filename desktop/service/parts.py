@@ -110,6 +110,8 @@ class ServiceContext:
     """Process that forks agent helpers; None if they are children of the service."""
     launcher: InitLauncher | None = None
     """Starts programs as the agent's user; None if they are children of the service."""
+    application_cgroup: Path | None = None
+    """Parent of the control groups of programs that the service launches; None for none."""
 
 
 @dataclass(frozen=True)
@@ -259,6 +261,7 @@ class CommonParts:
             self.context.directory,
             cgroup,
             processes=None if limits is None else limits.processes,
+            applications=self.context.application_cgroup,
         )
         copies = HelperOutputs(self.helper, self.disk_refusal)
         touched: Touched = (lambda chat, paths: None) if git is None else git.paths.note

@@ -39,7 +39,7 @@ from deskhand.desktop.launch.keeper import KEEPER
 from deskhand.desktop.launch.leftovers import alive, clean_leftovers
 from deskhand.desktop.launch.limits import DesktopLimits, GivenLimits, desktop_limits
 from deskhand.desktop.launch.mount_plan import HIDDEN, USER_FILES, DesktopView
-from deskhand.desktop.launch.service_side import ServiceSide
+from deskhand.desktop.launch.service_side import Enforcement, Prepared, ServiceSide
 from deskhand.desktop.network.network import DesktopNetwork, joined
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
@@ -100,8 +100,10 @@ def _serve_separated(
         launch.ask_to_limit(identity, prepared.account, limits)
         preloaded = preload()
         enforcement = launch.limited()
+        applications = settings.command_cgroup
         if settings.command_cgroup is None:
             settings = replace(settings, command_cgroup=enforcement.commands)
+            applications = enforcement.applications
         account = prepared.account.joining(settings.workdir_group)
         fork_server = helpers.prepare(_helper_start(settings, identity, account, network))
         if own_mounts:
@@ -109,7 +111,7 @@ def _serve_separated(
             write_bus_config(folder.path)
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
-        launch.enter_view(_view(settings, identity, limits, account))
+        launch.enter_view(_view(settings, identity, limits, account, enforcement.group))
         launch.programs.fix_users(
             {"agent": account.agent, "service": account.service, "browser": account.browser}
         )
@@ -121,16 +123,7 @@ def _serve_separated(
             *(settings, folder, account, identity.instance, token, prepared.keeper),
             helpers,
             fork_server=fork_server,
-            protections=with_egress(
-                Protections(
-                    (
-                        *(separated(prepared.refused), limited(enforcement.refused)),
-                        separate_users(prepared.refused),
-                        *of_applications(glx=settings.glx, refused=prepared.refused),
-                    )
-                ),
-                network,
-            ),
+            protections=with_egress(_protections(settings, prepared, enforcement), network),
             limits=limits,
             network=network,
             display=prepared.display,
@@ -138,9 +131,22 @@ def _serve_separated(
             agent_socket=requests,
             browser_policy=own_mounts,
             launcher=launch.programs,
+            application_cgroup=applications,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
     return 0
+
+
+def _protections(
+    settings: DesktopSettings, prepared: Prepared, enforcement: Enforcement
+) -> Protections:
+    refused = prepared.refused
+    return Protections(
+        (
+            *(separated(refused), limited(enforcement.refused), separate_users(refused)),
+            *of_applications(glx=settings.glx, refused=refused, ungrouped=enforcement.ungrouped),
+        )
+    )
 
 
 def _limits(settings: DesktopSettings) -> DesktopLimits:
@@ -150,10 +156,14 @@ def _limits(settings: DesktopSettings) -> DesktopLimits:
 
 
 def _view(
-    settings: DesktopSettings, identity: DesktopIdentity, limits: DesktopLimits, account: Account
+    settings: DesktopSettings,
+    identity: DesktopIdentity,
+    limits: DesktopLimits,
+    account: Account,
+    group: Path | None,
 ) -> DesktopView:
     more = [name for name in os.environ.get(HIDDEN, "").split(os.pathsep) if name]
-    named = (settings.workdir, *settings.file_roots, settings.command_cgroup)
+    named = (settings.workdir, *settings.file_roots, settings.command_cgroup, group)
     folder = os.path.realpath(identity.directory.path)
     return DesktopView(
         folder=folder,

@@ -15,11 +15,14 @@ def process_settings(
     cgroup: Choice,
     *,
     processes: int | None = None,
+    applications: Path | None = None,
 ) -> ProcessSettings:
     """Return the settings for commands whose output and journal are kept in ``directory``.
 
-    ``processes`` is the number of processes that the whole desktop may have.
+    ``processes`` is the number of processes that the whole desktop may have. ``applications`` is
+    the parent of the groups of programs that the service launches; None for that of the commands.
     """
+    parent = None if cgroup.group is None else Path(cgroup.group)
     return ProcessSettings(
         output_folder=directory.path / "processes",
         journal=directory.detached_journal,
@@ -28,6 +31,7 @@ def process_settings(
             memory_bytes=settings.command_memory_bytes,
             cpus=settings.command_cpus,
             processes=processes,
-            cgroup=None if cgroup.group is None else Path(cgroup.group),
+            cgroup=parent,
+            application_cgroup=parent and applications,
         ),
     )

@@ -316,7 +316,6 @@ def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_pa
         assert '"output": "built' in messages
 
 
-@pytest.mark.xfail(strict=True, reason="a program that is stopped can continue itself")
 def test_a_program_that_continues_itself_stays_stopped(desktop: Service) -> None:
     spies = Spies(desktop)
     program, counted = spies.home / "unstoppable.py", spies.home / "counted"

@@ -172,7 +172,11 @@ def _protections() -> Iterator[Finding]:
             (
                 *(separated(refused), limited(DesktopGroup("doctor").lacking())),
                 separate_users(refused),
-                *of_applications(glx=False),
+                *of_applications(
+                    glx=False,
+                    refused=refused,
+                    ungrouped=DesktopGroup("doctor", controllers=()).lacking(),
+                ),
             )
         )
     for one in found.entries:

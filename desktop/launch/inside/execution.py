@@ -46,11 +46,13 @@ class Execution:
         namespaces: Iterable[int] = (),
         open_files: tuple[int, int] | None = None,
         not_executable: NotExecutable | None = None,
+        group: str = "",
     ) -> None:
         """Prepare; ``user`` is None to stay who it is.
 
         ``namespaces`` are descriptors of those to enter, ``open_files`` is the limit to return to.
-        ``not_executable`` are the places that hold no programs for the browser.
+        ``not_executable`` are the places that hold no programs for the browser, ``group`` is the
+        control group to enter if the limits name none.
         """
         self._program = program
         self._user = user
@@ -59,6 +61,7 @@ class Execution:
         self._namespaces = namespaces
         self._open_files = open_files
         self._not_executable = not_executable
+        self._group = group
         self._memory_bounded = False
 
     def run(self) -> NoReturn:
@@ -95,8 +98,11 @@ class Execution:
         limits = self._program.limits
         if limits.cgroup:
             with suppress(OSError):
-                _write(f"{limits.cgroup}/cgroup.procs", "0")
+                enter_group(limits.cgroup)
                 self._memory_bounded = limits.cgroup_bounds_memory
+        elif self._group:
+            with suppress(OSError):
+                enter_group(self._group)
         if limits.oom_score_adj is not None:
             with suppress(OSError):
                 _write("/proc/self/oom_score_adj", str(limits.oom_score_adj))
@@ -140,7 +146,6 @@ class Execution:
             os.setgroups(self._user.groups)
             os.setgid(self._user.gid)
             os.setuid(self._user.uid)
-        _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         # Until execve(2) this memory is a copy of init's, which that user may not read.
         _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
@@ -179,6 +184,8 @@ class Execution:
         path = environment.get("PATH", os.defpath)
         folders = [""] if "/" in name else [f"{one}/" for one in path.split(":") if one]
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        # Last, because it marks the processes that are programs (`freeze.command_group`).
+        _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         refused = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         for folder in folders:
             try:
@@ -202,6 +209,19 @@ def _write(path: str, value: str) -> None:
         os.write(descriptor, value.encode())
     finally:
         os.close(descriptor)
+
+
+def enter_group(group: str) -> None:
+    """Move this process into a control group; raise ``OSError`` if the kernel refuses."""
+    _write(f"{group}/cgroup.procs", "0")
+
+
+def is_in_group(group: str) -> bool:
+    """Return whether this process is in a control group of version 2."""
+    with open("/proc/self/cgroup") as file:  # noqa: PTH123 - before a start
+        # Its path begins at the root of the hierarchy, not at the mount point (cgroups(7)).
+        paths = [line[3:].rstrip() for line in file if line.startswith("0::")]
+    return any(path != "/" and group.endswith(path) for path in paths)
 
 
 def reset_signals() -> None:

@@ -28,7 +28,7 @@ from deskhand.desktop.launch.signals import SignalPipe
 from .execution import close_all_except
 from .kept_programs import KeptPrograms
 from .memory_watch import INTERVAL, MemoryWatch, namespace_pids, with_descendants
-from .programs import Programs, fork
+from .programs import Groups, Programs, fork
 
 IDLE_MS = 10.0
 """Time without a request after which the next program is prepared."""
@@ -204,18 +204,25 @@ class Init:
 
         The number of processes is limited by RLIMIT_NPROC then, which the service sets.
         """
-        limits, group = DesktopLimits(**request["limits"]), DesktopGroup(str(request["instance"]))
+        limits, instance = DesktopLimits(**request["limits"]), str(request["instance"])
+        group, owner = DesktopGroup(instance), int(request["owner"])
         # The service is not alone: there is the fork server of agent helpers.
         own = os.getpid()
         members = (own, *namespace_pids()) if self._separated else with_descendants(own)
-        refused = group.make(limits, members, int(request["owner"]))
+        refused = group.make(limits, members, owner)
         if refused:
-            if CpuShare(str(request["instance"])).make(limits.cpu_weight, members):
+            group = DesktopGroup(instance, controllers=())
+            if CpuShare(instance).make(limits.cpu_weight, members):
                 refused += "; cgroup v1 gives it its share of the processors"
             users = tuple(map(int, request["users"]))
             listed = namespace_pids if self._separated else lambda: user_pids(*users)
             self._memory = MemoryWatch(limits.memory_bytes, listed, self._service)
-        return {"refused": refused, "commands": "" if refused else str(group.commands)}
+            if ungrouped := group.make(limits, members, owner):
+                # Commands are stopped one by one then.
+                return {"refused": refused, "ungrouped": ungrouped}
+        paths = str(group.commands), str(group.services)
+        self._programs.groups = Groups(*paths, entered=bool(refused))
+        return {"refused": refused, "group": str(group.path)}
 
     def _view(self, request: Message, _: Sequence[int]) -> Message:
         if self._separated:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from deskhand.desktop.freeze.command_group import CommandGroup
 from deskhand.desktop.freeze.process_table import UserProcesses
 from deskhand.desktop.freeze.selection import ProcessFacts
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message
@@ -19,12 +20,17 @@ from deskhand.desktop.programs.process_tree import Family
 class ProcessControlServer:
     """Answers requests of one channel."""
 
-    def __init__(self, channel: Channel, users: Iterable[int]) -> None:
+    def __init__(
+        self, channel: Channel, users: Iterable[int], group: CommandGroup | None = None
+    ) -> None:
+        """``group`` is that of the commands; None if they have none."""
         self._channel = channel
         self._users = frozenset(users)
-        self._processes = UserProcesses(self._users)
+        self._processes = UserProcesses(self._users, group)
         self._requests: Mapping[str, Callable[[Message], Any]] = {
             "table": lambda _: self._processes.table(),
+            "freeze": lambda _: self._processes.freeze(),
+            "thaw": lambda _: self._processes.thaw(),
             "stop": lambda request: self._processes.stop(ProcessFacts(*request["process"])),
             "resume": lambda request: self._processes.resume(ProcessFacts(*request["process"])),
             "send": lambda request: process_tree.send(self._family(request), request["number"]),

@@ -15,13 +15,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from deskhand.desktop.freeze.command_group import CommandGroup
 from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted, pair
 from deskhand.desktop.launch.mount_plan import NotExecutable
 from deskhand.desktop.launch.signals import ENDING
 from deskhand.desktop.programs.program import Program
 
-from .execution import Execution, close_all_except, reset_signals
+from .execution import Execution, close_all_except, enter_group, is_in_group, reset_signals
 from .process_control import ProcessControlServer
 
 NAMESPACES = ("net", "mnt")
@@ -41,6 +42,16 @@ class _Spare(NamedTuple):
     channel: Channel
 
 
+class Groups(NamedTuple):
+    """Control groups of programs; empty where there are none."""
+
+    commands: str = ""
+    """Stopped while a person or a secret types."""
+    others: str = ""
+    entered: bool = False
+    """True if programs enter these groups themselves, and not groups below them."""
+
+
 class Programs:
     """Starts programs with root's rights, on behalf of the service."""
 
@@ -55,6 +66,9 @@ class Programs:
         """Numbers of the programs that were asked to end."""
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._spare: _Spare | None = None
+        self._stoppable = False
+        """Whether the last program was a command; the next one is probably like it."""
+        self.groups = Groups()
 
     def fix_users(
         self,
@@ -97,11 +111,12 @@ class Programs:
 
     def prepare(self) -> None:
         """Fork the process of the next program."""
-        self._spare = self._forked()
+        self._spare = self._forked(grouped=self._stoppable and self.groups.entered)
 
     def _given(self, descriptors: Sequence[int], request: Message) -> _Spare:
         """Hand the request to a process that waits for one."""
         spare, self._spare = self._spare or self._forked(), None
+        self._stoppable = bool(request["stoppable"])
         try:
             spare.channel.send(request, descriptors)
         except ChannelClosed:
@@ -112,19 +127,24 @@ class Programs:
         spare.channel.close()
         return spare
 
-    def _forked(self) -> _Spare:
+    def _forked(self, *, grouped: bool = False) -> _Spare:
         own, there = pair()
         try:
-            return _Spare(fork(lambda: self._await_program(there)), own)
+            pid = fork(lambda: self._await_program(there, grouped=grouped))
+            return _Spare(pid, own)
         except OSError:
             own.close()
             raise
         finally:
             there.close()
 
-    def _await_program(self, channel: Channel) -> None:
+    def _await_program(self, channel: Channel, *, grouped: bool) -> None:
         # The channels and pipes of init must not stay open here.
         close_all_except({0, 1, 2, channel.fileno(), *self._namespaces})
+        if grouped:
+            # It takes about 10 ms, which the start of the program need not wait for.
+            with suppress(OSError):
+                enter_group(self.groups.commands)
         try:
             request, descriptors = channel.receive()
         except ChannelClosed:
@@ -136,16 +156,30 @@ class Programs:
             namespaces=self._namespaces,
             open_files=self._open_files,
             not_executable=self._not_executable,
+            group=self._group_to_enter(program),
         ).run()
+
+    def _group_to_enter(self, program: Program) -> str:
+        """Return the group that the new process has to enter; empty for none."""
+        if not self.groups.entered or program.limits.cgroup:
+            return ""
+        # While the group is stopped, processes that wait for a program are moved out of it.
+        if program.stoppable == is_in_group(self.groups.commands):
+            return ""
+        return self.groups.commands if program.stoppable else self.groups.others
 
     def control(self, _: Message, descriptors: Sequence[int]) -> Message:
         """Fork a process that controls those of the users, by requests on the one descriptor."""
         (descriptor,) = descriptors
         users = {os.getuid() if user is None else user.uid for user in self._users.values()}
+        groups = self.groups
+        group = (
+            CommandGroup(Path(groups.commands), Path(groups.others)) if groups.commands else None
+        )
 
         def serve() -> None:
             close_all_except({0, 1, 2, descriptor})
-            ProcessControlServer(adopted(descriptor), users).serve()
+            ProcessControlServer(adopted(descriptor), users, group).serve()
 
         fork(serve)
         return {}

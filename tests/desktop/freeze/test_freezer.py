@@ -14,6 +14,7 @@ class Table:
     def __init__(self, *pids: int) -> None:
         self.found = {pid: ProcessFacts(pid, pid - 1, UID, f"p{pid}", 5) for pid in pids}
         self.did: list[str] = []
+        self.grouped: set[int] = set()
         self.refusing: set[int] = set()
         self.ignoring: set[int] = set()
         self.forks: list[int] = []
@@ -25,6 +26,16 @@ class Table:
             self.passes += 1
             self.passed.notify_all()
         return list(self.found.values())
+
+    def freeze(self) -> None:
+        self.did.append("freeze")
+        for pid in self.grouped:
+            self.found[pid] = self.found[pid]._replace(frozen=True)
+
+    def thaw(self) -> None:
+        self.did.append("thaw")
+        for pid in self.grouped:
+            self.found[pid] = self.found[pid]._replace(frozen=False)
 
     def stop(self, process: ProcessFacts) -> bool:
         if process.pid in self.refusing:
@@ -54,8 +65,21 @@ def freezer(table: Table, clock: float = 0.0) -> Freezer:
 def test_parents_stop_first_and_children_continue_first() -> None:
     table = Table(7, 8)
     with freezer(table).held():
-        assert table.did == ["stop 7", "stop 8"]
-    assert table.did == ["stop 7", "stop 8", "resume 8", "resume 7"]
+        assert table.did == ["freeze", "stop 7", "stop 8"]
+    assert table.did[3:] == ["thaw", "resume 8", "resume 7"]
+
+
+def test_processes_of_a_stopped_group_get_no_signal_and_are_counted() -> None:
+    table = Table(7, 8)
+    table.grouped = {7}
+    table.found[9] = ProcessFacts(9, 7, UID + 1, "foreign", 6, frozen=True)
+    table.found[10] = ProcessFacts(10, 7, UID, "by job control", 6, stopped=True, frozen=True)
+    held = freezer(table)
+    with held.held():
+        assert table.did == ["freeze", "stop 8"]
+        assert held.report() == StopReport(2, (), 0.0)
+    assert table.did[2:] == ["thaw", "resume 8"]
+    assert held.report() == StopReport()
 
 
 def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> None:
@@ -63,7 +87,7 @@ def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> N
     table.forks = [8]
     held = freezer(table)
     held.hold()
-    assert table.did == ["stop 7", "stop 8"]
+    assert table.did == ["freeze", "stop 7", "stop 8"]
     assert held.release().count == 2
 
 
@@ -72,7 +96,7 @@ def test_a_process_that_was_stopped_before_stays_stopped() -> None:
     table.found[7] = table.found[7]._replace(stopped=True)
     with freezer(table).held():
         pass
-    assert table.did == []
+    assert table.did == ["freeze", "thaw"]
 
 
 def test_a_process_that_starts_or_continues_while_held_is_stopped() -> None:
@@ -82,7 +106,7 @@ def test_a_process_that_starts_or_continues_while_held_is_stopped() -> None:
         # Both in one assignment, so that one pass of the thread finds both.
         table.found = {**table.found, 7: table.found[7]._replace(stopped=False), 9: late}
         table.wait_passes(2)
-        assert table.did[1:] == ["stop 7", "stop 9"]
+        assert table.did[2:] == ["stop 7", "stop 9"]
 
 
 def test_the_last_of_two_holders_continues() -> None:
@@ -91,9 +115,9 @@ def test_the_last_of_two_holders_continues() -> None:
     held.hold()
     held.hold()
     assert held.release().count == 1
-    assert table.did == ["stop 7"]
+    assert table.did == ["freeze", "stop 7"]
     held.release()
-    assert table.did == ["stop 7", "resume 7"]
+    assert table.did == ["freeze", "stop 7", "thaw", "resume 7"]
     assert held.release() == StopReport()
 
 
@@ -124,7 +148,7 @@ def test_a_process_of_the_service_continues_once_it_is_known() -> None:
     with held.held():
         origins[0] = Origins(UID, service=frozenset({9}))
         table.wait_passes(2)
-        assert table.did == ["stop 7", "stop 9", "resume 9"]
+        assert table.did == ["freeze", "stop 7", "stop 9", "resume 9"]
         assert held.report().count == 1
 
 
@@ -135,7 +159,7 @@ def test_closing_continues_whoever_holds() -> None:
     held.hold()
     held.close()
     held.close()
-    assert table.did == ["stop 7", "resume 7"]
+    assert table.did == ["freeze", "stop 7", "thaw", "resume 7"]
 
 
 def test_a_browser_is_known_by_how_it_was_started() -> None:

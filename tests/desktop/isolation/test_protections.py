@@ -78,3 +78,10 @@ def test_a_browser_of_the_agents_user_weakens_the_protection_of_the_screen() -> 
     )
     assert (stop.name, stop.state) == ("stop in private", "on")
     assert of_applications(glx=True)[0].missing
+
+
+def test_without_a_control_group_the_stop_in_private_is_weak() -> None:
+    _, stop = of_applications(glx=False, ungrouped="no cgroup v2 is mounted")
+    assert (stop.state, stop.missing) == ("weak", False)
+    assert stop.reason is not None
+    assert stop.reason.endswith(": no cgroup v2 is mounted")

@@ -55,7 +55,7 @@ def test_a_desktop_gets_a_group_with_its_limits(tmp_path: Path) -> None:
         **enabled,
     }
     assert contents(group.path / "services") == {"cgroup.procs": "7"}
-    assert contents(group.commands) == enabled
+    assert contents(group.commands) == contents(group.applications) == enabled
 
 
 @pytest.mark.root
@@ -67,7 +67,8 @@ def test_only_the_group_of_commands_is_delegated(tmp_path: Path) -> None:
     group.make(LIMITS, (), OWNER)
     owned = {path.relative_to(group.path) for path in group.path.rglob("*") if is_owned(path)}
     assert {str(path) for path in owned} == {
-        *("cgroup.procs", "commands", "commands/cgroup.subtree_control")
+        *("cgroup.procs", "commands", "commands/cgroup.subtree_control"),
+        *("applications", "applications/cgroup.subtree_control"),
     }
     assert not is_owned(group.path)
 

@@ -7,7 +7,12 @@ import pytest
 
 from deskhand.desktop.processes.cgroups import Cgroup, opened
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
-from deskhand.desktop.processes.requests import OutputRequest, SignalRequest, StartRequest
+from deskhand.desktop.processes.requests import (
+    LaunchRequest,
+    OutputRequest,
+    SignalRequest,
+    StartRequest,
+)
 from deskhand.desktop.processes.spawn import ResourceLimits
 from tests.desktop.processes.service import LIMIT, FakeSurroundings
 
@@ -149,5 +154,29 @@ def test_a_command_is_put_into_a_group_and_killed_with_it(parent: Path) -> None:
             await registry.signal(record, SignalRequest("kill"))
             assert (group / "cgroup.kill").read_text() == "1"
             await record.process.wait_exit()
+
+    asyncio.run(asyncio.wait_for(scene(), LIMIT))
+
+
+@pytest.mark.parametrize(("named", "group"), [(True, "applications"), (False, "commands")])
+def test_launched_programs_have_groups_of_their_own(
+    tmp_path: Path, named: bool, group: str
+) -> None:
+    places = {name: tmp_path / name for name in ("commands", "applications")}
+    for place in places.values():
+        place.mkdir()
+        (place / "cgroup.procs").touch()
+
+    async def scene() -> None:
+        limits = ResourceLimits(
+            cgroup=places["commands"],
+            application_cgroup=places["applications"] if named else None,
+        )
+        settings = ProcessSettings(close_grace=0.2, limits=limits)
+        async with Registry(FakeSurroundings(tmp_path), settings) as registry:
+            await registry.start(LaunchRequest("exec sleep 1000"), None)
+            assert len(list(places[group].glob("command-*"))) == 1
+            await registry.start(StartRequest("exec sleep 1000"), None)
+            assert list(places["commands"].glob("command-*"))
 
     asyncio.run(asyncio.wait_for(scene(), LIMIT))
