@@ -112,3 +112,21 @@ def test_the_readme_names_each_protection() -> None:
     readme = Path(__file__).parents[2].joinpath("README.md").read_text()
     section = readme.partition("\n## Security\n")[2].partition("\n## ")[0]
     assert [name for name in NAMES if f"`{name}`" not in section] == []
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: only it makes network namespaces")
+def test_without_the_proxy_a_list_is_refused_at_the_start_and_the_package_is_named() -> None:
+    hide = 'mount --bind /dev/null "$(readlink -f /usr/bin/tinyproxy)" && exec "$0" "$@"'
+    started = subprocess.run(
+        [
+            *("unshare", "--mount", "sh", "-c", hide, DESKHAND, "desktop"),
+            *("--egress", "list", "--egress-allow", "allowed.test"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+    assert started.returncode == 4, started
+    assert "tinyproxy is not installed (apt-get install tinyproxy-bin)" in started.stderr
