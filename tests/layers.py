@@ -53,7 +53,7 @@ desktop/network: desktop/isolation
 desktop/own_api: desktop/tool_calls recording
 desktop/openapi: desktop/processes recording vncbridge/auth vncbridge/openapi
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
-  vncbridge/http
+  vncbridge/http vncbridge/openapi
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
 desktop/remote.py: desktop/client desktop/screenshots

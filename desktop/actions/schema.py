@@ -17,6 +17,14 @@ SPACE: Json = {
     "scaled_width": {**_SCALED, "description": "Own size instead; goes with scaled_height."},
     "scaled_height": _SCALED,
 }
+SPACE_RULES: Json = {
+    "dependentRequired": {
+        "scaled_width": ["scaled_height"],
+        "scaled_height": ["scaled_width"],
+    },
+    "dependentSchemas": {"scaled_width": {"not": {"required": ["coordinate_space"]}}},
+}
+"""Members of a schema with the properties of `SPACE`: a size has two sides, and excludes a name."""
 _REF: Json = {
     "type": "string",
     "description": "Of the newest accessibility tree, instead of a coordinate: its middle.",
@@ -76,6 +84,7 @@ def batch_schema() -> Json:
             "type": "object",
             "additionalProperties": False,
             "required": ["actions"],
+            **SPACE_RULES,
             "properties": {
                 "actions": {
                     "type": "array",
@@ -115,8 +124,15 @@ def json_body(schema: Json, *, needed: bool = True) -> Json:
 
 
 def either(first: str, second: str) -> Json:
-    """Return the schema of an object with exactly one of two members."""
-    return {"oneOf": [{"required": [first]}, {"required": [second]}]}
+    """Return the schema of an object with exactly one of two members.
+
+    Generators of clients read a `oneOf` as a union of types, and ignore `if`.
+    """
+    return {
+        "if": {"required": [first]},
+        "then": {"not": {"required": [second]}},
+        "else": {"required": [second]},
+    }
 
 
 def _union(union: str, suffix: str, extra: Json) -> Json:
@@ -134,22 +150,20 @@ def _variant(name: str, kind: ActionKind, extra: Mapping[str, Json]) -> Json:
     fields = {field: _schema_of(field) for field in (*kind.needs, *kind.takes)}
     needs = ["action", *kind.needs]
     # A ref of the accessibility tree may stand in the place of a coordinate: the routes replace it
-    # before the parser reads the body. Generators of clients read a `oneOf` as a union of types,
-    # and ignore `if`.
-    either: Json = {}
+    # before the parser reads the body.
+    which: Json = {}
     if "coordinate" in fields:
         fields["ref"] = _REF
-        both: Json = {"not": {"required": ["coordinate"]}}
-        either = {"if": {"required": ["ref"]}, "then": both}
+        which = {"not": {"required": ["coordinate", "ref"]}}
     if "coordinate" in needs:
         needs.remove("coordinate")
-        either["else"] = {"required": ["coordinate"]}
+        which = either("ref", "coordinate")
     return {
         "type": "object",
-        "title": name,
         "description": kind.summary,
         "additionalProperties": False,
         "required": needs,
-        **either,
+        **which,
+        **SPACE_RULES,
         "properties": {"action": {"const": name}, **fields, **extra, **SPACE},
     }

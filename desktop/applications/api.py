@@ -102,7 +102,8 @@ def _either(body: Json, first: str, second: str) -> tuple[str, str]:
     return given[0], value
 
 
-_WORDS: Json = {"type": "string", "pattern": r"\S"}
+_WORDS: Json = {"type": "string", "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
+_ADDRESS: Json = {"type": "string", "pattern": r"^(https?|file|about):[^\x00]+$"}
 _CLOSED: Json = {"type": "object", "additionalProperties": False}
 _LAUNCH = json_body(
     {
@@ -116,5 +117,5 @@ _LAUNCH = json_body(
     }
 )
 _OPEN = json_body(
-    {**_CLOSED, **either("path", "url"), "properties": {"path": _WORDS, "url": _WORDS}}
+    {**_CLOSED, **either("path", "url"), "properties": {"path": _WORDS, "url": _ADDRESS}}
 )

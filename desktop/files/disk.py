@@ -25,7 +25,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from .errors import BadPath, ChangedMeanwhile, FileError, Forbidden, MissingFile, NoSpaceLeft
+from .errors import (
+    BadPath,
+    ChangedMeanwhile,
+    FileError,
+    Forbidden,
+    MissingFile,
+    NoSpaceLeft,
+    ReadOnly,
+)
 from .roots import EVERYWHERE, Roots, descriptor_path
 
 MOST_LINKS = 40
@@ -34,6 +42,7 @@ TOO_MANY_LINKS = "too many levels of symbolic links"
 CHUNK = 1_048_576
 _KINDS: dict[int, type[FileError]] = {
     errno.ENAMETOOLONG: BadPath,
+    errno.EROFS: ReadOnly,
     errno.ENOSPC: NoSpaceLeft,
     errno.EDQUOT: NoSpaceLeft,
 }

@@ -4,6 +4,7 @@ FileError (500)
 ├── BadPath           unusable path: 400
 ├── MissingFile       404
 ├── Forbidden         403
+├── ReadOnly          on a file system that is mounted read-only: 403
 ├── OutsideRoots      not in one of the permitted trees: 403
 ├── EditError         a text to replace was not found, or is ambiguous: 400
 ├── Unwatchable       inotify refuses to watch it: 403
@@ -51,6 +52,12 @@ class Forbidden(FileError):
 
     def __str__(self) -> str:
         return f"{self.path!r}: permission denied"
+
+
+class ReadOnly(FileError):
+    """The file system is mounted read-only."""
+
+    status = 403
 
 
 class OutsideRoots(FileError):

@@ -10,6 +10,7 @@ Json = dict[str, Any]
 
 _TEXT: Json = {"type": "string"}
 _FLAG: Json = {"type": "boolean", "default": False}
+_GLOB: Json = {"type": "string", "pattern": "^[^\\x00]+$"}
 _COUNT: Json = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
 
 
@@ -22,7 +23,8 @@ def _answer(media_type: str, description: str) -> Json:
     return {"responses": {"200": {"description": description, "content": content}}}
 
 
-_PATH = _said({**_TEXT, "pattern": "^/"}, "Absolute path.")
+_PATH = _said({**_TEXT, "pattern": "^/[^\\x00]*$"}, "Absolute path.")
+_FILE = _said({**_TEXT, "pattern": "^/[^/\\x00][^\\x00]*$"}, "Absolute path of a file.")
 
 
 def _body(needed: list[str], fields: Json) -> Json:
@@ -42,7 +44,7 @@ def _query(needed: list[str], fields: Json) -> Json:
 READ = _query(
     ["path"],
     {
-        "path": _PATH,
+        "path": _FILE,
         "offset": _said(_COUNT, "First byte."),
         "limit": _said(_COUNT, "How many bytes; 0: to the end."),
     },
@@ -50,7 +52,7 @@ READ = _query(
 READ_LINES = _query(
     ["path"],
     {
-        "path": _PATH,
+        "path": _FILE,
         "offset": _said(_COUNT, "First line, from 1 on."),
         "limit": _said(_COUNT, "How many lines; 0: as many as fit."),
         "partial": _said(_FLAG, "Answer with what fits rather than with an error."),
@@ -76,14 +78,18 @@ LIST["requestBody"]["required"] = False
 SEARCH = _body(
     ["path"],
     {
-        "path": _said({**_TEXT, "pattern": "^/"}, "Absolute directory, or one file."),
+        "path": _said({**_TEXT, "pattern": "^/[^\\x00]*$"}, "Absolute directory, or one file."),
         "pattern": {
             "type": "string",
+            "minLength": 1,
             "maxLength": LONGEST_PATTERN,
             "description": "Regular expression; without one files are listed by the glob.",
         },
         "glob": {
-            "oneOf": [_TEXT, {"type": "array", "items": _TEXT, "maxItems": MOST_GLOBS}],
+            "oneOf": [
+                _GLOB,
+                {"type": "array", "items": _GLOB, "minItems": 1, "maxItems": MOST_GLOBS},
+            ],
             "description": "Which files, as in .gitignore; with ! in front which not.",
         },
         "literal": _said(_FLAG, "The pattern is plain text."),
@@ -92,6 +98,9 @@ SEARCH = _body(
         "limit": {"type": "integer", "minimum": 1, "maximum": MOST, "default": USUAL_LIMIT},
     },
 )
+_SCHEMA = SEARCH["requestBody"]["content"]["application/json"]["schema"]
+# Generators of clients read an `anyOf` as a union of types, and ignore `if`.
+_SCHEMA |= {"if": {"not": {"required": ["pattern"]}}, "then": {"required": ["glob"]}}
 _HASHES = "Content hashes (SHA-256), or *."
 _BYTES: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 WRITE: Json = {
@@ -118,7 +127,7 @@ EDIT = _body(
                 "type": "object",
                 "required": ["path", "edits"],
                 "properties": {
-                    "path": _PATH,
+                    "path": _FILE,
                     "edits": {"type": "array", "minItems": 1, "items": _EDIT},
                 },
             },

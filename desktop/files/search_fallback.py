@@ -40,21 +40,29 @@ def _files(base: Path) -> Iterator[Path]:
     if not base.is_dir():
         yield base
         return
-    repository = any((folder / ".git").exists() for folder in (base, *base.parents))
+    repository = any(_mode(folder / ".git") for folder in (base, *base.parents))
     listed = _listed_by_git(base) if repository else None
     yield from listed or []
     waiting = [base] if listed is None else []
     while waiting:
         path = waiting.pop()
-        # Links are not followed, as they may form loops or lead out of the tree.
-        if path.is_symlink() or not path.is_dir():
+        if not stat.S_ISDIR(_mode(path)):
             yield path
             continue
-        listed = _listed_by_git(path) if path != base and (path / ".git").exists() else None
+        listed = _listed_by_git(path) if path != base and _mode(path / ".git") else None
         if listed is not None:
             yield from listed
         else:
             waiting.extend(_entries(path))
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of a file or link; 0 if there is none, or if permissions hide it."""
+    # Links are not followed, as they may form loops or lead out of the tree.
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
 
 
 def _entries(folder: Path) -> list[Path]:
@@ -90,7 +98,7 @@ def _found(
     path: Path, base: Path, request: SearchRequest, expression: re.Pattern[str]
 ) -> Iterator[Match]:
     if not request.pattern:
-        if path.is_file() and not path.is_symlink():
+        if stat.S_ISREG(_mode(path)):
             yield Match(str(path))
         return
     file = _opened(path, base)

@@ -1,17 +1,23 @@
 """Routes of git's credentials and of the branches that git changed for a chat."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, HTTPException, Response
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from .attribution import Attribution
-from .credentials import GitCredentials, credential, server_in
+from .credentials import LONGEST, GitCredentials, credential, server_in
 from .errors import InvalidCredential
 
 Json = dict[str, Any]
+# The schemas are documentation: `credential` checks the values and writes the refusals.
+_ADDRESS = {"type": "string", "pattern": "^https?://[a-z0-9]+(\\.[a-z0-9]+)*(:[0-9]{1,4})?(/.*)?$"}
+Address = Annotated[str, WithJsonSchema(_ADDRESS)]
+Line = Annotated[
+    str, WithJsonSchema({"type": "string", "pattern": "^[ -~]{4,}$", "maxLength": LONGEST})
+]
 
 
 class Given(BaseModel):
@@ -19,10 +25,10 @@ class Given(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    url: str
+    url: Address
     """Address of the server, such as ``https://host``; a path in it is ignored."""
-    username: str
-    password: str
+    username: Line
+    password: Line
 
 
 class Mark(BaseModel):
@@ -61,7 +67,7 @@ def router(
         return {"url": kept.server, "username": kept.username}
 
     @routes.delete("/credentials", status_code=204)
-    async def remove(url: str) -> Response:
+    async def remove(url: Address) -> Response:
         """Forget the credential for a server."""
         try:
             found = credentials.remove(server_in(url))

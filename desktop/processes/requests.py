@@ -215,6 +215,9 @@ def _field(body: Mapping[str, Any], name: str, kind: type[T], default: T) -> T:
     value = body.get(name)
     if value is None:
         return default
+    # JSON has one kind of number: some encoders write 3.0 for 3.
+    if kind is int and isinstance(value, float) and value.is_integer():
+        value = int(value)
     # bool is a subclass of int in Python, but true is no number in JSON.
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
         raise BadProcessRequest(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from deskhand.desktop.tool_calls.schema import CALL_HEADERS
+from deskhand.vncbridge.openapi.schemas import component
 
 from .requests import LARGEST_TERMINAL, LONGEST_WAIT_MS, SIGNALS
 
@@ -36,17 +37,26 @@ def _query(fields: Json) -> Json:
 START = _body(
     ["command"],
     {
-        "command": _described({**_TEXT, "minLength": 1}, "Run by sh -c, in a session of its own."),
-        "workdir": _described(_TEXT, "Default: the configured directory, else the home directory."),
+        "command": _described(
+            {**_TEXT, "minLength": 1, "pattern": "^[^\\x00]+$"},
+            "Run by sh -c, in a session of its own.",
+        ),
+        "workdir": _described(
+            {**_TEXT, "pattern": "^[^\\x00]*$"},
+            "Default: the configured directory, else the home directory.",
+        ),
         "env": {"type": "object", "additionalProperties": _TEXT},
         "background": _described(_FLAG, "Recorded and listed; changes nothing."),
         "timeout_ms": _described(_COUNT, "How long the caller means to wait; nothing is ended."),
         "name": _described(_TEXT, "Shown in lists, made unique."),
-        "output_path": _described(_TEXT, "Absolute file that output is added to, up to 64 MiB."),
+        "output_path": _described(
+            {**_TEXT, "pattern": "^/[^\\x00]*$"},
+            "Absolute file that output is added to, up to 64 MiB.",
+        ),
         "stdin": _described(_FLAG, "Keep the input open for POST {id}/input."),
         "pty": {
             "description": "Run it in a terminal; an object gives its size.",
-            "oneOf": [_FLAG, {"type": "object", "properties": _SIZE}],
+            "oneOf": [_FLAG, component("TerminalSize", {"type": "object", "properties": _SIZE})],
         },
         **_SIZE,
         "tool_call_id": _described(_TEXT, "Run once by this id; the header goes before."),

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn, TypeVar
 
 from anyio import to_thread
 from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,6 +55,8 @@ _STOPPED: dict[int | str, dict[str, Any]] = {
 }
 _FIELDS = ("recording_id", "label")
 
+# The catalog checks the id, as the message of its refusal is part of the API.
+RecordingId = Annotated[str, PathParameter(json_schema_extra={"format": "uuid"})]
 Result = TypeVar("Result")
 
 
@@ -163,16 +166,16 @@ class _Routes:
         """All recordings of this desktop, newest first."""
         return {"recordings": await _answer("Failed to list recordings.", self._catalog.list)}
 
-    async def get(self, recording_id: str) -> dict[str, Any]:
+    async def get(self, recording_id: RecordingId) -> dict[str, Any]:
         """A recording with its steps and its map of real to video time."""
         return await _answer("Failed to read recording.", self._catalog.get, recording_id)
 
-    async def delete(self, recording_id: str, take: int | None = None) -> None:
+    async def delete(self, recording_id: RecordingId, take: int | None = None) -> None:
         """Remove a recording that has ended, or one take of it."""
         failed = "Failed to delete recording."
         await _answer(failed, self._recorder.delete, recording_id, take)
 
-    async def note(self, recording_id: str, report: StepReport, request: Request) -> None:
+    async def note(self, recording_id: RecordingId, report: StepReport, request: Request) -> None:
         """Add a step that this desktop did not see itself."""
         chat = caller_headers.text(request.headers, caller_headers.CHAT)
         # The chat of the request's header applies unless the report names one.
@@ -183,13 +186,15 @@ class _Routes:
         await _answer(failed, self._catalog.latest_session, recording_id)
         await _answer(failed, self._recorder.add_reported_step, step)
 
-    async def video(self, recording_id: str, request: Request, part: int | None = None) -> Response:
+    async def video(
+        self, recording_id: RecordingId, request: Request, part: int | None = None
+    ) -> Response:
         """The video, or one part of it; byte ranges are served."""
         failed = "Failed to read recording."
         path = await _answer(failed, self._catalog.video, recording_id, part)
         return await _media(failed, request, path, "video/mp4", "recording")
 
-    async def thumbnail(self, recording_id: str, request: Request) -> Response:
+    async def thumbnail(self, recording_id: RecordingId, request: Request) -> Response:
         """A small picture of the most telling moment."""
         failed = "Failed to read thumbnail."
         path = await _answer(failed, self._catalog.thumbnail, recording_id)
@@ -197,7 +202,7 @@ class _Routes:
 
     async def clip(
         self,
-        recording_id: str,
+        recording_id: RecordingId,
         request: Request,
         start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
         end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
@@ -213,14 +218,16 @@ class _Routes:
             clip = await _answer(failed, self._catalog.clip, recording_id, start, end)
         return open_file_response(request, clip.file, "video/mp4", name, clip.tag)
 
-    async def step_picture(self, recording_id: str, index: int, request: Request) -> Response:
+    async def step_picture(
+        self, recording_id: RecordingId, index: int, request: Request
+    ) -> Response:
         """A small picture of the screen when a step had ended."""
         failed = "Failed to read step."
         async with self._cutting:
             data = await _answer(failed, self._catalog.step_picture, recording_id, index)
         return bytes_response(request, data, "image/jpeg")
 
-    async def steps_vtt(self, recording_id: str, request: Request) -> Response:
+    async def steps_vtt(self, recording_id: RecordingId, request: Request) -> Response:
         """The steps as chapters of the video."""
         failed = "Failed to read steps."
         text = await _answer(failed, self._catalog.steps_vtt, recording_id)

@@ -18,7 +18,7 @@ def _header(name: str, schema: Json, description: str) -> Json:
 
 
 CALL_HEADERS: list[Json] = [
-    _header("Chat-Id", {"type": "string"}, "The chat that the call belongs to."),
+    _header("Chat-Id", {"type": "string", "format": "uuid"}, "The chat that the call belongs to."),
     _header(
         "Tool-Call-Id",
         {"type": "string", "minLength": 1, "maxLength": LONGEST_ID},

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 
 from deskhand.desktop.actions.fields import whole_number
 from deskhand.desktop.actions.requests import SPACE_FIELDS, decode, known, space_of
-from deskhand.desktop.actions.schema import SPACE, json_body, query_parameters
+from deskhand.desktop.actions.schema import SPACE, SPACE_RULES, json_body, query_parameters
 from deskhand.desktop.errors import InvalidAction, UnknownWindow
 from deskhand.desktop.geometry import Point, Region, Size, Space, convert, convert_region
 from deskhand.desktop.http_errors import answered, refusal
@@ -27,6 +27,8 @@ _GEOMETRY = ("x", "y", "width", "height")
 _NUMBER = re.compile(r"\d{1,10}|0[xX][0-9a-fA-F]{1,8}")
 
 
+_NUMBER_SCHEMA = {"pattern": f"^({_NUMBER.pattern})$"}
+_WindowId = Annotated[str, Path(json_schema_extra=_NUMBER_SCHEMA)]
 _ActionName = Annotated[str, Path(json_schema_extra={"enum": list(_ACTIONS)})]
 
 
@@ -60,7 +62,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
             return {"windows": listed, "space": _space_json(space)}
 
     @routes.post("/windows/{window_id}/move", openapi_extra=_MOVE)
-    async def move(window_id: str, request: Request) -> Json:
+    async def move(window_id: _WindowId, request: Request) -> Json:
         """Give a window, with its frame, a place; what is left out stays as it is."""
         with answered():
             body = decode(await request.body())
@@ -84,7 +86,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
                 return _answer(await asyncio.to_thread(place), space, native)
 
     @routes.post("/windows/{window_id}/{wish}", openapi_extra=_ACTION)
-    async def wish(window_id: str, wish: _ActionName, request: Request) -> Json:
+    async def wish(window_id: _WindowId, wish: _ActionName, request: Request) -> Json:
         """Focus, close, maximize, minimize or restore a window."""
         with answered():
             body = decode(await request.body() or b"{}")
@@ -165,7 +167,9 @@ _MOVE = json_body(
     {
         "type": "object",
         "additionalProperties": False,
-        "anyOf": [{"required": [name]} for name in _GEOMETRY],
+        # At least one of them. Generators of clients read an `anyOf` as a union of types.
+        **SPACE_RULES,
+        "not": {"not": {"anyOf": [{"required": [name]} for name in _GEOMETRY]}},
         "properties": {
             **{name: {"type": "integer"} for name in _GEOMETRY[:2]},
             **{name: {"type": "integer", "minimum": 1} for name in _GEOMETRY[2:]},
@@ -174,5 +178,6 @@ _MOVE = json_body(
     }
 )
 _ACTION = json_body(
-    {"type": "object", "additionalProperties": False, "properties": SPACE}, needed=False
+    {"type": "object", "additionalProperties": False, "properties": SPACE, **SPACE_RULES},
+    needed=False,
 )

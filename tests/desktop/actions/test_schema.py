@@ -46,7 +46,9 @@ TOGETHER = {
     "start_coordinate": ["coordinate"],
     "coordinate": ["start_coordinate"],
 }
-VARIANTS = {variant["title"]: variant for variant in action_schema()["oneOf"]}
+VARIANTS = {
+    variant["properties"]["action"]["const"]: variant for variant in action_schema()["oneOf"]
+}
 
 
 def test_every_action_has_its_variant() -> None:
@@ -94,7 +96,7 @@ def test_every_required_field_is_required_by_the_parser(name: str) -> None:
 def test_a_batch_holds_actions_without_an_observation_of_their_own() -> None:
     schema = batch_schema()
     items = schema["properties"]["actions"]["items"]["oneOf"]
-    assert [item["title"] for item in items] == list(ACTIONS)
+    assert [item["properties"]["action"]["const"] for item in items] == list(ACTIONS)
     assert not any("observe" in item["properties"] for item in items)
     fields = {field: EXAMPLES[field] for field in ("observe", "coordinate_space")}
     assert set(fields) < set(schema["properties"])
@@ -108,7 +110,6 @@ def test_parameters_of_a_screenshot_are_fields_of_the_action() -> None:
 
 def test_a_body_that_a_route_reads_by_itself_is_required_unless_it_may_be_left_out() -> None:
     schema = {"type": "object", **either("text", "image_png")}
-    assert schema["oneOf"] == [{"required": ["text"]}, {"required": ["image_png"]}]
     content = {"application/json": {"schema": schema}}
     assert json_body(schema) == {"requestBody": {"required": True, "content": content}}
     assert json_body(schema, needed=False)["requestBody"]["required"] is False

@@ -14,7 +14,14 @@ from deskhand.desktop.files.disk import (
     target,
     translated_errors,
 )
-from deskhand.desktop.files.errors import BadPath, FileError, Forbidden, MissingFile, NoSpaceLeft
+from deskhand.desktop.files.errors import (
+    BadPath,
+    FileError,
+    Forbidden,
+    MissingFile,
+    NoSpaceLeft,
+    ReadOnly,
+)
 
 
 def names(folder: Path) -> list[str]:
@@ -158,6 +165,7 @@ FAILING: list[tuple[OSError, type[FileError]]] = [
     (FileNotFoundError(), MissingFile),
     (PermissionError(), Forbidden),
     (NotADirectoryError(), BadPath),
+    (OSError(30, "Read-only file system"), ReadOnly),
     (OSError(28, "No space left on device"), NoSpaceLeft),
     (OSError(5, "Input/output error"), FileError),
 ]

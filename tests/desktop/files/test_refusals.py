@@ -221,3 +221,15 @@ def test_what_permissions_forbid_is_403_and_leaves_nothing_behind(place: Path) -
     assert [path.name for path in (place / "folder").iterdir()] == ["inside"]
     assert (inside.read_text(), read_only.read_text()) == ("one\n", "one\n")
     assert not [path.name for path in place.iterdir() if ".tmp." in path.name]
+
+
+def test_a_search_leaves_out_what_permissions_hide(place: Path) -> None:
+    (place / "listed").mkdir()
+    (place / "listed" / "hidden").touch()
+    # The names can be read, but the files cannot be examined.
+    (place / "listed").chmod(0o444)
+    asked = {"path": str(place), "glob": ["hidden", "file"]}
+    request = {"method": "POST", "path": "/api/v0/search", "params": {}, "json": asked}
+    (answer,) = without_rights([request])
+    (place / "listed").chmod(0o700)
+    assert [match["path"] for match in answer["body"]["matches"]] == [str(place / "file")]
