@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from importlib.metadata import distributions
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = Path(__file__).with_name("programs")
-PATIENCE = 120.0
+PATIENCE = 170.0
 """Seconds after which a client hangs."""
 QUIET = {"CUA_TELEMETRY": "off", "CUA_TELEMETRY_ENABLED": "false"}
 """Clients of cua report their use to its makers otherwise."""
@@ -22,6 +24,8 @@ class Clients:
     """The environment that `scripts.make_interop_environment` makes."""
 
     folder: Path
+    workdir: Path | None = None
+    """Directory that programs run in; some leave files there."""
 
     @property
     def python(self) -> Path:
@@ -40,27 +44,38 @@ class Clients:
     def versions(self) -> dict[str, str]:
         """Return the version of each installed distribution by its name."""
         places = [str(place) for place in self.folder.glob("lib/python3*/site-packages")]
-        return {one.metadata["Name"].lower(): one.version for one in distributions(path=places)}
+        found = distributions(path=places)
+        return {canonicalize_name(one.metadata["Name"]): one.version for one in found}
 
     def run(
-        self, *command: str | Path, environment: Mapping[str, str] | None = None
+        self,
+        *command: str | Path,
+        given: str = "",
+        environment: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment, or one of ``programs/*.py``, until it has ended.
 
+        Its standard input is ``given``.
         An error of the program fails the test with all that it wrote.
         """
         done = subprocess.run(
             self._found(command),
-            stdin=subprocess.DEVNULL,
+            input=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
             timeout=PATIENCE,
             check=False,
-            env={**os.environ, **QUIET, **(environment or {})},
+            cwd=self.workdir,
+            env=self._environment(environment or {}),
         )
         assert done.returncode == 0, done.stdout
         return done
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        # Clients start programs of their environment by name, such as ruff.
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        return {**os.environ, **QUIET, "PATH": path, **more}
 
     def _found(self, command: Sequence[str | Path]) -> list[str]:
         first, *more = map(str, command)
@@ -69,9 +84,9 @@ class Clients:
         return [str(self.folder / "bin" / first), *more]
 
 
-def clients() -> Clients:
+def clients(workdir: Path | None = None) -> Clients:
     """Return the environment of this checkout, or that of ``DESKHAND_INTEROP``."""
-    return Clients(Path(os.environ.get("DESKHAND_INTEROP", ROOT / ".venv-interop")))
+    return Clients(Path(os.environ.get("DESKHAND_INTEROP", ROOT / ".venv-interop")), workdir)
 
 
 def version_printed(command: Sequence[str]) -> str:

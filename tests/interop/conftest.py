@@ -19,9 +19,9 @@ _results: list[ClientTest] = []
 
 
 @pytest.fixture(scope="session")
-def interop() -> Clients:
+def interop(tmp_path_factory: pytest.TempPathFactory) -> Clients:
     """The environment of the clients."""
-    return clients()
+    return clients(tmp_path_factory.mktemp("clients"))
 
 
 @pytest.fixture(scope="session")

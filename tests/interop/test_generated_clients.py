@@ -1,0 +1,108 @@
+"""Programs that read the OpenAPI documents of real services."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.interop.clients import Clients
+from tests.system.services import Service
+
+WARNING = re.compile(r"^Cannot parse response .*\((.*)\)", re.MULTILINE)
+
+
+@pytest.mark.interop_client(
+    "openapi-python-client",
+    how="`openapi-python-client generate --path openapi.json`; the client takes URL and token",
+    tested="the documents of both services; a process, a click, a screenshot, a recording",
+)
+@pytest.mark.slow("generates a client")
+@pytest.mark.parametrize("name", ["desktop", "plane"])
+def test_a_client_is_generated_with_warnings_for_media_types_at_most(
+    interop: Clients, request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
+    service: Service = request.getfixturevalue(name)
+    document = tmp_path / "openapi.json"
+    document.write_text(json.dumps(service.get("/openapi.json")))
+    printed = interop.run(
+        *("openapi-python-client", "generate", "--meta", "none", "--path", document),
+        *("--output-path", tmp_path / "generated"),
+    ).stdout
+    headings = re.findall(r"^(?:WARNING|ERROR|Unable|Skipping|.*failed).*", printed, re.MULTILINE)
+    reasons = WARNING.findall(printed)
+    assert all(heading.startswith("WARNING parsing") for heading in headings), printed
+    assert len(reasons) == len(headings), printed
+    assert all(reason.startswith("Unsupported content_type") for reason in reasons), printed
+    if name == "desktop":
+        interop.run("generated_client.py", tmp_path, service.url, service.token)
+
+
+@pytest.mark.interop_client(
+    "schemathesis",
+    how="`schemathesis run URL/openapi.json` with the token in a header",
+    tested="25 examples of each operation of a desktop: no failure",
+)
+@pytest.mark.slow("1,500 requests")
+def test_generated_requests_find_no_failure(
+    interop: Clients, desktop: Service, tmp_path: Path
+) -> None:
+    # A private take-over refuses most others, so that the lease is the last.
+    rejected = [
+        *_rejected(interop, desktop, tmp_path, "--exclude-path", "/api/v0/desktop/lease"),
+        *_rejected(interop, desktop, tmp_path, "--include-path", "/api/v0/desktop/lease"),
+    ]
+    assert desktop.http.delete("/api/v0/desktop/lease").is_success
+    assert len(rejected) < 5, rejected
+
+
+def _rejected(interop: Clients, desktop: Service, folder: Path, *chosen: str) -> list[str]:
+    """Return the operations that rejected all of their examples as invalid."""
+    report = folder / "report.json"
+    interop.run(
+        *("schemathesis", "run", f"{desktop.url}/openapi.json", "--phases", "fuzzing"),
+        *("-H", f"Authorization: Bearer {desktop.token}", "-n", "25", "--seed", "1"),
+        *("--checks", "all", "--exclude-checks", ",".join(LEFT_OUT), "--no-shrink"),
+        # Streams do not end.
+        *("--exclude-path-regex", "(stream|watch|events)$", "--continue-on-failure"),
+        *("--report-json-path", str(report), *chosen),
+    )
+    summary = json.loads(report.read_text())
+    return list(_warned(summary))
+
+
+LEFT_OUT = (
+    # Schemas of parameters are documentation; the services are more lenient in places.
+    "negative_data_rejection",
+    "positive_data_acceptance",
+)
+
+
+def _warned(summary: object) -> list[str]:
+    if isinstance(summary, dict):
+        found = summary.get("validation_mismatch")
+        if isinstance(found, list):
+            return [str(one) for one in found]
+        return [one for inner in summary.values() for one in _warned(inner)]
+    if isinstance(summary, list):
+        return [one for inner in summary for one in _warned(inner)]
+    return []
+
+
+@pytest.mark.interop_client(
+    "prometheus-client",
+    how="scrapes URL/metrics with a bearer token",
+    tested="Prometheus' own parser reads the metrics of both services",
+)
+@pytest.mark.parametrize(
+    ("name", "metric"),
+    [("desktop", "gauge deskhand_display_up"), ("plane", "counter deskhand_tool_calls")],
+)
+def test_metrics_are_read_by_the_parser_of_prometheus(
+    interop: Clients, request: pytest.FixtureRequest, name: str, metric: str
+) -> None:
+    service: Service = request.getfixturevalue(name)
+    if name == "plane":
+        service.post("/api/v0/tools/execute", {"command": ""})
+    text = service.http.get("/metrics").text
+    assert metric in interop.run("scraped_metrics.py", given=text).stdout.splitlines()
