@@ -78,6 +78,7 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
+tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
 tools/control_plane/openapi: tools/conversation vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
@@ -97,6 +98,8 @@ tools/forward: desktop/client vncbridge/auth
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
+tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
+  tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
@@ -158,7 +161,7 @@ OWNER = {
 WEB = {"fastapi", "starlette"}
 WEB_FOLDERS = {
     *("desktop/mcp", "desktop/mcp/calls", "desktop/service"),
-    *("tools/control_plane/routes", "tools/control_plane/service"),
+    *("tools/control_plane/routes", "tools/control_plane/service", "tools/mcp"),
 }
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web
 framework."""

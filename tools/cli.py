@@ -75,6 +75,7 @@ def up(
         bool | None, typer.Option("--keep-desktops", help="Leave desktops running at the end.")
     ] = None,
     as_json: AsJson = False,
+    until_input_ends: Annotated[bool, typer.Option("--until-input-ends", hidden=True)] = False,
 ) -> None:
     """Start the control plane and print the dashboard's address."""
     # A flag that was not given is ``None``, so that the environment and settings file count.
@@ -84,7 +85,7 @@ def up(
         "model": model,
         "keep_desktops": keep_desktops,
     }
-    raise typer.Exit(_module("up").main(flags, token_file, as_json))
+    raise typer.Exit(_module("up").main(flags, token_file, as_json, until_input_ends))
 
 
 @app.command(
@@ -277,6 +278,35 @@ def recordings_rm(
 def library_rebuild(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Make the database say what lies on the disk; the control plane must not run."""
     raise typer.Exit(_module("library").rebuild({"data_dir": data_dir}, as_json))
+
+
+@app.command()
+def mcp(
+    desktop_id: Annotated[
+        str, typer.Option("--desktop", help="Whose screen: own, none or an ID.", metavar="ID")
+    ] = "own",
+    tools: Annotated[
+        str | None, typer.Option(help="Groups of tools; all by default.", metavar="GROUP,...")
+    ] = None,
+    read_only: Annotated[
+        bool, typer.Option("--read-only", help="Only tools that change nothing.")
+    ] = False,
+    pictures: Annotated[
+        Literal["on", "changed", "off"], typer.Option(help="When actions answer with a picture.")
+    ] = "changed",
+    print_config: Annotated[
+        str | None,
+        typer.Option(help="Print the settings of a host that start this, and end.", metavar="HOST"),
+    ] = None,
+    url: Url = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Serve MCP on standard input and output, for Claude Code, Codex, Cursor and others.
+
+    Uses the running control plane; without one, starts its own at the first call that needs it.
+    """
+    options = {"desktop": desktop_id, "tools": tools, "read_only": read_only, "pictures": pictures}
+    raise typer.Exit(_module("serve.mcp").main(options, print_config, url, data_dir))
 
 
 @app.command()

@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
-from typing import Any
+from typing import Any, Literal
 
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.control_plane.data_dir_lock import held
@@ -52,20 +53,30 @@ class Running:
         return f"{self.address.url}/login#code={self.control_plane.credentials.new_code()}"
 
 
-def main(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> int:
-    """Serve until a signal or request to end; return the exit status."""
+def main(
+    flags: Mapping[str, Any],
+    token_file: Path | None,
+    as_json: bool,
+    until_input_ends: bool = False,
+) -> int:
+    """Serve until a signal or request to end; return the exit status.
+
+    ``until_input_ends``: serve until the end of the standard input, with which a starter ends.
+    """
     if token_file is not None:
         # With another user the control plane leaves the present directory.
         token_file = token_file.absolute()
     try:
-        asyncio.run(_serve(flags, token_file, as_json))
+        asyncio.run(_serve(flags, token_file, as_json, until_input_ends))
     except START_ERRORS as error:
         print_error(str(error))
         return NOT_STARTED
     return 0
 
 
-async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: bool) -> None:
+async def _serve(
+    flags: Mapping[str, Any], token_file: Path | None, as_json: bool, until_input_ends: bool
+) -> None:
     async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
         if as_json:
             token = found.control_plane.token
@@ -79,7 +90,23 @@ async def _serve(flags: Mapping[str, Any], token_file: Path | None, as_json: boo
                 f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops"
             )
         # `run_until_asked` handles the signals; this task only has to leave the block after them.
-        await found.server.asked.wait()
+        asked = asyncio.create_task(found.server.asked.wait(), name="asked to end")
+        ends = {asked}
+        if until_input_ends:
+            ends.add(asyncio.create_task(_input_end(), name="end of the input"))
+        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in ends:
+            waiting.cancel()
+
+
+async def _input_end() -> Literal[True]:
+    """Return at the end of the standard input, a pipe."""
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while await reader.read(1 << 16):
+        pass
+    return True
 
 
 @asynccontextmanager

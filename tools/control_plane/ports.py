@@ -9,7 +9,7 @@ import httpx2
 from websockets.asyncio.client import ClientConnection
 
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
-from deskhand.tools.kit.support.spec import ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 
 from .event_format import StreamEvent
 
@@ -190,9 +190,9 @@ class Chats(Protocol):
         """Return the tools that callers may use."""
 
     async def call_tool(
-        self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
+        self, tool: str | Tool, arguments: Json, caller_chat_id: str, tool_call_id: str
     ) -> ToolOutcome:
-        """Call a tool; cancelling stops the wait, not what was started."""
+        """Call a tool, named or the caller's own; cancelling stops the wait only."""
 
     def events(self, chat_id: str | None, after: int | None = None) -> Events:
         """Subscribe to one chat or to all, from now on or after the event of an id."""

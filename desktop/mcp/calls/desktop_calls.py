@@ -102,7 +102,7 @@ class DesktopCalls:
                 "mimeType": "image/png",
             }
         ]
-        for one in await self._recordings.listed():
+        for one in await reading(self._recordings.listed()):
             title = one["label"] or "Recording"
             listed.append(
                 {"uri": one["steps"], "name": one["id"], "title": title, "mimeType": "text/plain"}
@@ -111,17 +111,12 @@ class DesktopCalls:
 
     async def read(self, uri: str) -> Json:
         """Return a screenshot, or the steps of a recording."""
-        try:
-            if uri == SCREENSHOT:
-                data: Any = await self._desktop.request("GET", "/api/v0/desktop/screenshot")
-                return {"mimeType": "image/png", "blob": base64.b64encode(data).decode()}
-            if uri.startswith(RECORDINGS):
-                text = await self._recordings.resource(uri.removeprefix(RECORDINGS))
-                return {"mimeType": "text/plain", "text": text}
-        except DesktopRefused as error:
-            raise McpError(refusal_text(error)) from error
-        except DesktopUnavailable as error:
-            raise McpError(f"the desktop cannot be reached: {error}") from error
+        if uri == SCREENSHOT:
+            data = await reading(self._desktop.request("GET", "/api/v0/desktop/screenshot"))
+            return {"mimeType": "image/png", "blob": base64.b64encode(data).decode()}
+        if uri.startswith(RECORDINGS):
+            text = await reading(self._recordings.resource(uri.removeprefix(RECORDINGS)))
+            return {"mimeType": "text/plain", "text": text}
         raise McpError(f"there is no resource {uri[:200]}")
 
 
@@ -139,3 +134,13 @@ async def guarded(call: Awaitable[McpResult]) -> McpResult:
     except DesktopUnavailable as error:
         text = f"The desktop cannot be reached ({error}). Look before you repeat the call."
         return McpResult(text, is_error=True)
+
+
+async def reading(request: Awaitable[Any]) -> Any:
+    """Return the value of a request for a resource; raises ``McpError`` where it fails."""
+    try:
+        return await request
+    except DesktopRefused as error:
+        raise McpError(refusal_text(error)) from error
+    except DesktopUnavailable as error:
+        raise McpError(f"the desktop cannot be reached: {error}") from error

@@ -29,7 +29,7 @@ def result_of(name: str, value: Json, error: str | None = None) -> McpResult:
     text = _TEXTS.get(name, _fields)(value)
     failed = value.get("success") is False and not value.get("timed_out") and not _ran(value)
     return McpResult(
-        clipped(text, rest), bounded(value, rest), is_error=failed, question=_question(value)
+        clipped(text, rest), bounded(value, rest), is_error=failed, question=question_in(value)
     )
 
 
@@ -93,7 +93,7 @@ def _fields(value: Json) -> str:
     return "\n".join(lines) or "Done."
 
 
-def _question(value: Json) -> McpQuestion | None:
+def question_in(value: Json) -> McpQuestion | None:
     """Return the question of the first agent that waits for a person."""
     results = value.get("results")
     for one in results if isinstance(results, list) else [value]:

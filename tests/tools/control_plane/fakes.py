@@ -23,7 +23,7 @@ from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import UnknownDesktop
-from deskhand.tools.kit.support.spec import ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
@@ -160,9 +160,9 @@ class FakeChats:
         )
 
     async def call_tool(
-        self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
+        self, tool: str | Tool, arguments: Json, caller_chat_id: str, tool_call_id: str
     ) -> ToolOutcome:
-        self.asked.append((name, arguments, caller_chat_id, tool_call_id))
+        self.asked.append((tool, arguments, caller_chat_id, tool_call_id))
         self.calling.set()
         try:
             await self.held.wait()

@@ -307,13 +307,14 @@ class Chats:
         return tuple(tool.spec for tool in self._all_tools().values())
 
     async def call_tool(
-        self, name: str, arguments: Json, caller_chat_id: str, tool_call_id: str
+        self, tool: str | Tool, arguments: Json, caller_chat_id: str, tool_call_id: str
     ) -> ToolOutcome:
-        """Call a tool for a chat; a call id that was used before gets the stored result.
+        """Call a tool, named or the caller's own; a call id used before gets the stored result.
 
         Cancelling stops the wait, not what was started. Raises ``UnknownTool``.
         """
-        tools = self._all_tools()
+        name = tool if isinstance(tool, str) else tool.spec.name
+        tools = self._all_tools() | ({} if isinstance(tool, str) else {name: tool})
         if name not in tools:
             raise UnknownTool(name, tuple(tools))
         # Two requests with one id at the same time: the step of the first may not be written yet.
@@ -348,8 +349,7 @@ class Chats:
         for chat_id in await self._repository.store.read(steps.chats_with_running):
             await StoredTranscript(self._repository, chat_id).answer_open_calls()
         for row in await self._repository.store.read(chats.with_desktop):
-            # All desktops count in the pool before the first turn asks for one, or the limit would
-            # be exceeded.
+            # All desktops count in the pool before a turn asks for one, or there would be too many.
             self._assignment.adopt(row)
         for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
             if row.state == ChatState.REQUIRES_ACTION:

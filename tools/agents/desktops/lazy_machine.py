@@ -17,6 +17,10 @@ class LazyMachine:
         self._find = find
         self._tool_call_id = tool_call_id
 
+    def for_call(self, tool_call_id: str) -> "LazyMachine":
+        """Return the same machine for a tool call of another id."""
+        return LazyMachine(self._find, tool_call_id)
+
     async def request(
         self,
         method: str,

@@ -19,6 +19,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 
+from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
@@ -47,6 +48,7 @@ from deskhand.tools.kit.read_file import ReadFileTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
+from deskhand.tools.mcp.plane_calls import PlaneCallers
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
@@ -166,6 +168,7 @@ async def control_plane(
                 metrics_router(data, store, chats, fleet),
             ],
         )
+        _add_mcp(app, chats, store, base_url)
         _add_middleware(app, settings, credentials, store, audit)
         _start_preloading(stack)
         await recovery.begin_all()
@@ -213,6 +216,11 @@ def _add_middleware(
     policy, kin = _access_policy(settings), ChatOwnership(store)
     install_auth(app, policy, credentials, kin=kin, operations=OPERATIONS)
     app.add_middleware(AccessLog)
+
+
+def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:
+    callers = PlaneCallers(chats, ChatOwnership(store), base_url)
+    add_mcp(app, McpEndpoint(callers, app.version))
 
 
 def _admin_routers(
