@@ -121,12 +121,28 @@ class DesktopDirectory:
             if path.is_symlink() or (path.exists() and not path.is_dir()):
                 path.unlink()
             path.mkdir(exist_ok=True)
+            if path == self.journals:
+                self._move_journals()
             if os.geteuid() == 0 and part.owner != "root":
                 self._change_owner(path, account, part)
             _own(path, account, part, os.O_NOFOLLOW)
         if os.geteuid() == 0 and not X_SOCKETS.exists():
             X_SOCKETS.mkdir()
             X_SOCKETS.chmod(WORLD_WRITABLE_STICKY)
+
+    def _move_journals(self) -> None:
+        """Move the journals of a version that had them in the directory itself.
+
+        The agent owned that directory then, and could put anything in their place: only a regular
+        file without other names is moved.
+        """
+        for journal in (self.action_journal, self.detached_journal):
+            before = self.path / journal.name
+            with suppress(FileNotFoundError):
+                status = before.lstat()
+                plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+                if plain and not os.path.lexists(journal):
+                    before.rename(journal)
 
     def _change_owner(self, path: Path, account: Account, part: DirectoryAccess) -> None:
         """Change the owner of files that an earlier desktop left here as another user."""

@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,10 @@ class RegisteredDesktop:
     egress: dict[str, Any] | None = None
     speak: tuple[str, ...] = ()
     """Dialects that are on."""
+
+
+BEFORE_PROTECTIONS = "all: none, because a version of Deskhand without them started this desktop"
+"""Missing protections of a desktop whose entry names none."""
 
 
 class DesktopRegistry:
@@ -84,11 +88,14 @@ class DesktopRegistry:
         """Yield every readable entry; a file that cannot be read is removed."""
         for path in sorted(self._folder.glob("*.json")):
             try:
-                entry = RegisteredDesktop(**json.loads(path.read_text()))
-                missing, speak = tuple(entry.missing_protections), tuple(entry.speak)
-                yield replace(entry, missing_protections=missing, speak=speak)
+                fields = json.loads(path.read_text())
+                lacking = fields.pop("missing_protections", (BEFORE_PROTECTIONS,))
+                spoken = fields.pop("speak", ())
+                yield RegisteredDesktop(
+                    **fields, missing_protections=tuple(lacking), speak=tuple(spoken)
+                )
             # ``TypeError``: another version of the program may have written other fields.
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, AttributeError):
                 self.remove(path.stem)
 
 

@@ -52,6 +52,24 @@ def test_files_of_an_earlier_user_change_owner(tmp_path: Path) -> None:
     assert foreign.stat().st_uid == ME.agent.uid
 
 
+def test_journals_of_an_earlier_version_are_found_where_they_are_now(tmp_path: Path) -> None:
+    folder, foreign = DesktopDirectory(tmp_path / "d"), tmp_path / "foreign"
+    folder.path.mkdir()
+    foreign.write_text("not ours")
+    (folder.path / "calls.jsonl").write_text("calls")
+    # The agent owned the directory.
+    (folder.path / "tool-calls.jsonl").symlink_to(foreign)
+    folder.make(ME)
+    assert folder.action_journal.read_text() == "calls"
+    assert not folder.detached_journal.exists()
+    (folder.path / "tool-calls.jsonl").unlink()
+    os.link(foreign, folder.path / "tool-calls.jsonl")
+    (folder.path / "calls.jsonl").write_text("later")
+    folder.make(ME)
+    assert folder.action_journal.read_text() == "calls"
+    assert not folder.detached_journal.exists()
+
+
 def test_a_link_in_the_place_of_a_part_is_replaced_and_its_target_kept(
     tmp_path: Path,
 ) -> None:

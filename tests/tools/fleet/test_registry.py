@@ -1,3 +1,4 @@
+import json
 import os
 import stat
 import subprocess
@@ -8,6 +9,7 @@ import pytest
 
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.tools.fleet.registry import (
+    BEFORE_PROTECTIONS,
     DesktopRegistry,
     RegisteredDesktop,
     is_alive,
@@ -40,6 +42,19 @@ def test_an_entry_is_read_back_as_it_was_written(entries: DesktopRegistry) -> No
     mine = entry(os.getpid())
     entries.save(mine)
     assert list(entries.all()) == [mine]
+
+
+def test_a_desktop_of_a_version_without_protections_lacks_all(
+    entries: DesktopRegistry, tmp_path: Path
+) -> None:
+    entries.save(entry(os.getpid()))
+    (file,) = (tmp_path / "desktops").iterdir()
+    fields = json.loads(file.read_text())
+    for name in ("missing_protections", "egress", "has_display", "browser_warning"):
+        del fields[name]
+    file.write_text(json.dumps(fields))
+    (found,) = entries.all()
+    assert found == replace(entry(os.getpid()), missing_protections=(BEFORE_PROTECTIONS,))
 
 
 def test_entries_and_tokens_are_readable_by_their_owner_only(
