@@ -36,15 +36,32 @@ def test_every_dependency_has_a_pin_that_fits(text: str) -> None:
 @pytest.mark.parametrize("name", sorted(PINS))
 def test_what_a_package_needs_has_a_pin_too(name: str) -> None:
     try:
-        needs = [Requirement(text) for text in metadata.requires(name) or ()]
+        needed = needs(name)
     except metadata.PackageNotFoundError:
         pytest.skip(f"the package {name} is not installed")
-    here = [one for one in needs if one.marker is None or one.marker.evaluate({"extra": ""})]
-    assert {canonicalize_name(one.name) for one in here} <= set(PINS)
+    assert needed <= set(PINS)
+
+
+def needs(name: str) -> set[str]:
+    """Return what an installed package needs on this platform, without extras."""
+    found = [Requirement(text) for text in metadata.requires(name) or ()]
+    here = [one for one in found if one.marker is None or one.marker.evaluate({"extra": ""})]
+    return {canonicalize_name(one.name) for one in here}
+
+
+def all_needed() -> set[str]:
+    """Return the dependencies of the project, and what these need in turn."""
+    found = set[str]()
+    open_names = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    while open_names:
+        found |= open_names
+        with_needs = [needs(name) for name in open_names]
+        open_names = set[str]().union(*with_needs) - found
+    return found
 
 
 def test_what_only_developers_need_is_left_out() -> None:
-    needed = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    needed = all_needed()
     developers = {
         canonicalize_name(Requirement(text).name)
         for text in PROJECT["optional-dependencies"]["dev"]
