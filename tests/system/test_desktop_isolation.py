@@ -147,7 +147,8 @@ def test_the_other_desktops_folder_is_closed(neighbours: Neighbours) -> None:
         "/run/service/rfb.sock",
         "/run/display/Xauthority",
         "/home",
-        "/run/agent/bus",
+        "/run/bus/bus",
+        "/browser",
         "/recordings",
         "/journals/calls.jsonl",
     ):
