@@ -37,11 +37,15 @@ from .encoder import TIME_BASE
 from .mp4_boxes import HEAD, Box, boxed, fragment, padding
 
 HYBRID = {
-    "movflags": "hybrid_fragmented+frag_every_frame",
+    "movflags": "hybrid_fragmented+frag_every_frame+empty_moov",
     "flush_packets": "1",
     "video_track_timescale": "1000",
 }
-"""Options of FFmpeg's mov muxer. Without flush_packets up to 32 KiB would wait in its buffer."""
+"""Options of FFmpeg's mov muxer. Without flush_packets up to 32 KiB would wait in its buffer.
+
+With empty_moov the first frame is a fragment too: Firefox plays no fragments behind a moov box that
+has samples (ISO/IEC 14496-12, section 8.8).
+"""
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 """EFBIG: the limit of a file's size (setrlimit RLIMIT_FSIZE) or of the file system."""
@@ -100,7 +104,7 @@ class Mp4File:
                 raise DiskFull(0, len(data)) from error
             raise RecordingFailed(f"{self.path.name} takes no frame: {error}") from error
         self.frames += 1
-        # FFmpeg writes the moov box, without which nothing plays, with the second frame.
+        # FFmpeg writes the fragment of the first frame with the second one.
         if self.frames > 1:
             self._write_provisional(data, key=key, at=at)
 

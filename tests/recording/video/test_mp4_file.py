@@ -72,6 +72,36 @@ def test_every_frame_is_in_the_file_as_soon_as_it_is_written(
     assert end == len(written)
 
 
+def test_the_index_of_an_open_file_has_no_samples(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(3))
+    found = boxes(file.path)
+    written = file.path.read_bytes()
+    file.close()
+    kinds = [box.kind for box in found if box.kind != b"free"]
+    assert kinds == [b"ftyp", b"moov", *(b"moof", b"mdat") * 3]
+    index = next(box for box in found if box.kind == b"moov")
+    moov = written[index.start : index.end]
+    assert b"mvex" in moov
+    for table, count_at in ((b"stsz", 12), (b"stts", 8), (b"stco", 8)):
+        # Tables of the first track (section 8.6 and 8.7): version and flags, then the counts.
+        at = moov.index(table) + count_at
+        assert int.from_bytes(moov[at : at + 4], "big") == 0
+
+
+def test_a_file_with_a_single_frame_that_is_not_written_yet_is_unreadable(
+    tmp_path: Path, encoder: Encoder
+) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    write(file, encoder, range(1))
+    path = tmp_path / "killed.mp4"
+    path.write_bytes(file.path.read_bytes())
+    file.close()
+    with pytest.raises(UnreadableVideo):
+        mp4_file.rescue(path)
+    assert list(tmp_path.glob("*.rescued")) == []
+
+
 def test_a_cut_file_is_rescued_at_every_length(tmp_path: Path, encoder: Encoder) -> None:
     file = Mp4File(tmp_path / "1.mp4", encoder.stream)
     write(file, encoder, range(25))
