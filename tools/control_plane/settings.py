@@ -70,7 +70,7 @@ class Settings:
     """``auto``, ``required`` or ``off``: what happens where its sandbox cannot work."""
     egress: str = ""
     """``open``, ``internet``, ``list`` or ``none``: what desktops may reach over the network. By
-    default ``open``, and as root ``internet`` for the agents that a real model's chat spawns."""
+    default ``open``; as root ``internet`` for spawned agents with a real model and own desktop."""
     egress_allow: tuple[str, ...] = ()
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
