@@ -52,7 +52,8 @@ def needs(name: str) -> set[str]:
 def all_needed() -> set[str]:
     """Return the dependencies of the project, and what these need in turn."""
     found = set[str]()
-    open_names = {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]}
+    direct = PROJECT["dependencies"]
+    open_names: set[str] = {canonicalize_name(Requirement(text).name) for text in direct}
     while open_names:
         found |= open_names
         with_needs = [needs(name) for name in open_names]
