@@ -1,0 +1,36 @@
+"""One server of ``.mcp.json``. Pure."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+Transport = Literal["stdio", "http", "sse"]
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """Definition of a server, as it stands in the file: variables are not expanded."""
+
+    name: str
+    transport: Transport
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: Pairs = ()
+    url: str = ""
+    headers: Pairs = ()
+
+    @property
+    def digest(self) -> str:
+        """Return the hash by which a person approves exactly this definition."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    @property
+    def summary(self) -> str:
+        """Return what the server runs or where it is, without values that may be secret."""
+        named = " ".join(f"{name}=…" for name, _ in (*self.env, *self.headers))
+        what = " ".join((self.command, *self.args)) if self.transport == "stdio" else self.url
+        return f"{what} ({named})" if named else what
