@@ -1,7 +1,7 @@
 """Owner of the browser's debugging pipe: reads and writes it, and hands messages to clients.
 
 The service makes both pipes and keeps one end of each; the browser gets the others as descriptors 3
-and 4. Nothing is sent until a client connects or an attendant is added. The pipe ends with the
+and 4. Nothing is sent until a client connects or a responder is added. The pipe ends with the
 browser, or when its bytes are no messages; then all clients get the end of their messages.
 """
 
@@ -40,7 +40,7 @@ class BrowserEnds:
         os.close(self.answers)
 
 
-class Attendant(Protocol):
+class PipeResponder(Protocol):
     """A client within the service, which only answers what the browser sends."""
 
     def begin(self) -> Iterable[Message]:
@@ -54,11 +54,11 @@ class BrowserPipes:
     """Debugging pipes of one desktop's browsers: one for each start. Belongs to one event loop.
 
     A start that only hands its page to the browser that runs already ends at once, and its pipe
-    with it. ``attendants`` makes the attendants of each pipe.
+    with it. ``responders`` makes the responders of each pipe.
     """
 
-    def __init__(self, attendants: Callable[[], Iterable[Attendant]] = tuple) -> None:
-        self._attendants = attendants
+    def __init__(self, responders: Callable[[], Iterable[PipeResponder]] = tuple) -> None:
+        self._responders = responders
         self._opened: list[DebuggingPipe] = []
 
     @property
@@ -73,8 +73,8 @@ class BrowserPipes:
         pipe = DebuggingPipe()
         ends = pipe.open()
         self._opened = [*(one for one in self._opened if not one.closed), pipe.__enter__()]
-        for attendant in self._attendants():
-            pipe.attend(attendant)
+        for responder in self._responders():
+            pipe.add_responder(responder)
         try:
             yield ends.requests, ends.answers
         except BaseException:
@@ -120,16 +120,16 @@ class PipeClient:
         return self._waiting.qsize() <= MOST_WAITING
 
 
-class _AttendedClient:
-    """The client of an attendant, which leaves nothing unread."""
+class _RespondingClient:
+    """The client of a responder, which leaves nothing unread."""
 
-    def __init__(self, attendant: Attendant, send: Callable[[Message], None]) -> None:
-        self._attendant = attendant
+    def __init__(self, responder: PipeResponder, send: Callable[[Message], None]) -> None:
+        self._responder = responder
         self._send = send
 
     def deliver(self, message: Message | None) -> bool:
-        """Send the requests of the attendant."""
-        for request in () if message is None else self._attendant.received(message):
+        """Send the requests of the responder."""
+        for request in () if message is None else self._responder.received(message):
             self._send(request)
         return True
 
@@ -139,7 +139,7 @@ class DebuggingPipe:
 
     def __init__(self) -> None:
         self.multiplexer = PipeMultiplexer()
-        self._clients: dict[int, PipeClient | _AttendedClient] = {}
+        self._clients: dict[int, PipeClient | _RespondingClient] = {}
         self._reader = PipeReader()
         self._reading = self._writing = -1
         self._unsent = b""
@@ -182,12 +182,12 @@ class DebuggingPipe:
             client.deliver(None)
         return client
 
-    def attend(self, attendant: Attendant) -> None:
-        """Send the requests of an attendant until the pipe ends."""
+    def add_responder(self, responder: PipeResponder) -> None:
+        """Send the requests of a responder until the pipe ends."""
         number = self.multiplexer.join()
         send = partial(self.request, number)
-        self._clients[number] = _AttendedClient(attendant, send)
-        for request in attendant.begin():
+        self._clients[number] = _RespondingClient(responder, send)
+        for request in responder.begin():
             send(request)
 
     def request(self, number: int, message: Message) -> None:

@@ -184,7 +184,7 @@ class CommonParts:
             *(settings, path, context.account, context.instance, inherit)
         )
         self.environment = {**context.network.environment, **built_environment}
-        self.pipes = BrowserPipes(self._attendants)
+        self.pipes = BrowserPipes(self._responders)
         self.helper = AgentHelper(context.start_helper)
         self.disk = DiskMeter(path, self.workdir)
         self.buses = HelperBuses(self.helper)
@@ -202,7 +202,7 @@ class CommonParts:
         """The directory in which commands run that name none."""
         return self.context.settings.workdir or self.context.directory.work
 
-    def _attendants(self) -> tuple[RefusalPages, ...]:
+    def _responders(self) -> tuple[RefusalPages, ...]:
         egress = self.context.network.egress
         return (RefusalPages(partial(refusal, egress)),) if egress.mode in EXPLAINED else ()
 

@@ -169,7 +169,7 @@ def test_a_paused_client_is_refused() -> None:
 
 
 class Greeter:
-    """An attendant that answers each event with a request."""
+    """A responder that answers each event with a request."""
 
     def begin(self) -> list[Message]:
         return [{"id": 1, "method": "Test.enable"}]
@@ -178,7 +178,7 @@ class Greeter:
         return [{"id": 2, "method": "Test.greet"}] if "method" in message else []
 
 
-def test_an_attendant_of_each_pipe_answers_what_the_browser_sends() -> None:
+def test_a_responder_of_each_pipe_answers_what_the_browser_sends() -> None:
     async def scene() -> None:
         pipes = BrowserPipes(lambda: [Greeter()])
         with pipes.handed_over() as ends:
