@@ -35,6 +35,8 @@ desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
 desktop/__main__.py: desktop/isolation desktop/launch
+desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http
+  vncbridge/rfb vncbridge/websocket
 desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
   desktop/programs desktop/windows desktop/x11
 desktop/events: vncbridge/http

@@ -120,6 +120,11 @@ class LeaseRuntime:
         """A number that grows with every change."""
         return self.lease.revision
 
+    @property
+    def person(self) -> Person | None:
+        """The person in control."""
+        return self.lease.person
+
     def take(
         self, person: Person, *, private: bool, take_over_on_timeout: bool, force: bool
     ) -> bool:

@@ -285,7 +285,7 @@ class CommonParts:
         computer = kind(
             *devices,
             ScreenshotRenderer(),
-            record=lambda record: self._record(record, recording.step_log),
+            record=lambda record: self.record(record, recording.step_log),
             instance_id=self.context.instance,
             access=self.lease,
             windows=focus,
@@ -376,7 +376,8 @@ class CommonParts:
             speak=context.settings.speak,
         )
 
-    def _record(self, record: ActionRecord, step_log: StepLog) -> None:
+    def record(self, record: ActionRecord, step_log: StepLog) -> None:
+        """Record an action that was performed: in metrics, recordings and the status."""
         self._last_action = record.ended
         self.tally.add(record)
         step_log.write(record)

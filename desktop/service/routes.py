@@ -1,7 +1,8 @@
 """The application of a desktop service: the one list of its routers, and access control."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,15 @@ from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.clipboard.api import ClipboardService
 from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
+from deskhand.desktop.dialects.cdp.api import router as cdp_router
+from deskhand.desktop.dialects.cdp.connection import CdpDesktop
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
 from deskhand.desktop.git.watcher import Watcher
+from deskhand.desktop.isolation.data_dir import DOWNLOADS
 from deskhand.desktop.isolation.environment import of_browser
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
@@ -35,6 +39,7 @@ from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.recordings.api import router as recordings_router
+from deskhand.desktop.recordings.step_log import StepLog
 from deskhand.desktop.secrets.api import router as secrets_router
 from deskhand.desktop.windows.api import WindowService
 from deskhand.desktop.windows.api import router as windows_router
@@ -143,7 +148,7 @@ def application(
     )
     # MCP and the dialects call the routes of this application, in this process.
     own_api = OwnApi(app, parts.recording.recorder.add_reported_step)
-    add_routes(app, *_dialects(own_api, context.settings.speak))
+    add_routes(app, *_dialects(own_api, common, recording.step_log))
     add_mcp(app, McpEndpoint(OwnDesktopCallers(own_api), VERSION))
     policy = AccessPolicy(
         frozenset(context.settings.allowed_hosts),
@@ -227,9 +232,20 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
     )
 
 
-def _dialects(own_api: OwnApi, speak: Collection[str]) -> tuple[APIRouter, ...]:
+def _dialects(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> tuple[APIRouter, ...]:
     """Return the routers of the dialects that are on."""
-    return ()
+    return (_cdp(own_api, common, step_log),) if "cdp" in common.context.settings.speak else ()
+
+
+def _cdp(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> APIRouter:
+    directory = common.context.directory
+    desktop = CdpDesktop(
+        common.lease,
+        partial(common.record, step_log=step_log),
+        tuple(map(str, common.context.settings.file_roots)),
+        str(directory.path / DOWNLOADS),
+    )
+    return cdp_router(own_api, lambda: common.pipes.current, desktop, common.context.instance)
 
 
 def _health(readiness: Callable[[], str]) -> APIRouter:

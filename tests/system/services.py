@@ -234,9 +234,9 @@ def host_pid(desktop: Service, inside: int) -> int:
 
 
 @contextmanager
-def tidy(errors: Path) -> Iterator[Service]:
+def tidy(errors: Path, *options: str) -> Iterator[Service]:
     """Run a desktop service of which nothing may stay behind."""
-    with service(errors, "desktop") as found:
+    with service(errors, "desktop", *options) as found:
         instance = found.get("/api/v0/desktop")["instance_id"]
         yield found
     until(lambda: not descendants_of(instance), "the end of everything the desktop started")

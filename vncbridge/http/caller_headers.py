@@ -21,6 +21,8 @@ ROLE = "deskhand-role"
 """The proxy of the control plane sends the caller's role, always under this name."""
 CALLER = "deskhand-caller"
 """The proxy sends the name of the caller's credential."""
+BASE = "deskhand-base"
+"""The proxy sends the address of the desktop's routes as the caller knows it, with ``ws``."""
 
 
 class CallerHeader(NamedTuple):

@@ -20,6 +20,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 
 import httpx2
+from starlette.datastructures import Headers
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
@@ -157,6 +158,7 @@ async def _exchange(
             scope["headers"],
             name=principal_name(scope),
             role=desktop_role(principal_scopes(scope), rules.desktop_id),
+            base=_base(rules, scope),
         ),
         # A body of ``None`` sends no ``Transfer-Encoding``, which a GET should not have.
         content=upload.chunks() if upload.expected else None,
@@ -216,6 +218,14 @@ async def _refuse(error: Exception, scope: Scope, receive: Receive, send: Send) 
     await refuse_websocket(
         scope, receive, send, Denial(response.status, response.message, response.detail)
     )
+
+
+def _base(rules: ProxyRules, scope: Scope) -> str:
+    """Return the address of the desktop's routes for WebSockets."""
+    scheme = "wss" if scope["scheme"] == "https" else "ws"
+    # The access policy has refused requests without exactly one host.
+    host = Headers(scope=scope).get("host", "")
+    return f"{scheme}://{host}/api/v0/desktops/{rules.desktop_id}/desktop"
 
 
 def _target(rules: ProxyRules, scope: Scope) -> str:

@@ -132,11 +132,12 @@ def query(raw_query: bytes) -> str:
 
 
 def to_desktop(
-    headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin"
+    headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin", base: str = ""
 ) -> dict[str, str]:
     """Return the headers for the desktop service.
 
-    ``name`` is that of the caller's credential, for logs and recordings, ``role`` its role there.
+    ``name`` is that of the caller's credential, for logs and recordings, ``role`` its role there,
+    ``base`` the address under which the caller knows the desktop.
     """
     pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
     passed: dict[str, str] = {}
@@ -147,6 +148,8 @@ def to_desktop(
     # that the caller does not accept.
     passed.setdefault("accept-encoding", "identity")
     passed[caller_headers.ROLE] = role
+    if base:
+        passed[caller_headers.BASE] = base
     passed[caller_headers.CALLER] = "".join(c for c in name if " " <= c <= "~")
     return passed
 

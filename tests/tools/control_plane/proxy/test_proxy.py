@@ -102,6 +102,7 @@ def test_the_desktop_sees_the_services_token_and_who_calls_and_nothing_else(
             "authorization": "Bearer service-token",
             "deskhand-role": "admin",
             "deskhand-caller": "admin",
+            "deskhand-base": f"ws://{w.client.base_url.netloc.decode()}{D1}/desktop",
         }
 
     asyncio.run(scenario())

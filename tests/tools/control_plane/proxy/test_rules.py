@@ -106,6 +106,10 @@ def test_the_query_passes_without_credentials() -> None:
     assert query(b"") == ""
 
 
+def test_the_desktop_gets_the_address_under_which_the_caller_knows_it() -> None:
+    assert to_desktop([], name="admin", base="ws://plane")["deskhand-base"] == "ws://plane"
+
+
 def test_credentials_and_claims_of_the_client_do_not_reach_the_desktop() -> None:
     given = [
         (b"Host", b"plane"),
@@ -113,6 +117,7 @@ def test_credentials_and_claims_of_the_client_do_not_reach_the_desktop() -> None
         (b"Authorization", b"Bearer plane"),
         (b"Deskhand-Chat-Id", b"forged"),
         (b"deskhand-caller", b"forged"),
+        (b"deskhand-base", b"forged"),
         (b"Coder-Chat-Id", b"forged"),
         (b"Forwarded", b"for=1"),
         (b"X-Forwarded-For", b"1.1.1.1"),

@@ -1,0 +1,34 @@
+"""Single requests to the browser over its debugging pipe, and the wait for their answers."""
+
+import asyncio
+from typing import Any
+
+from deskhand.desktop.browser.debugging_pipe import PipeClient
+
+from .errors import BrowserGone, CdpFailed
+
+Json = dict[str, Any]
+
+ANSWER_SECONDS = 20.0
+
+
+async def answer_of(client: PipeClient, method: str, parameters: Json | None = None) -> Json:
+    """Send one request and return its result; other messages until then are dropped.
+
+    Raises:
+        CdpFailed: If the browser answers with an error.
+        BrowserGone: If it ends, or does not answer.
+    """
+    client.send({"id": 0, "method": method, "params": parameters or {}})
+    try:
+        async with asyncio.timeout(ANSWER_SECONDS):
+            async for message in client.messages():
+                if message.get("id") != 0:
+                    continue
+                if "error" in message:
+                    raise CdpFailed(str(message["error"].get("message", "")))
+                result: Json = message.get("result", {})
+                return result
+    except TimeoutError:
+        raise BrowserGone("the browser does not answer") from None
+    raise BrowserGone("the browser has ended")
