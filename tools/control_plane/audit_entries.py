@@ -15,6 +15,9 @@ Json = dict[str, Any]
 
 LOGIN, LOGOUT = "/api/v0/login", "/logout"
 LEASE = "/desktop/lease"
+MCP_PATHS = ("/mcp", "/mcp/")
+"""Of their requests only calls of tools are events."""
+
 _DESKTOPS, _CHATS, _SECRETS = "/api/v0/desktops/", "/api/v0/chats/", "/api/v0/secrets/"
 
 
@@ -51,12 +54,15 @@ class AnsweredRequest:
     body: bytes = b""
     """Of a call of the lease."""
     tool_call: Mapping[str, str] = field(default_factory=dict)
-    """Of a call of a tool: the ``chat`` for which it was made, and the ``desktop`` of the chat."""
+    """Of a call of a tool: the ``chat`` for which it was made, and the ``desktop`` of the chat;
+    over MCP also its name."""
 
 
 def entry_of(request: AnsweredRequest) -> AuditEntry | None:
     """Return the record of a request, ``None`` if the log does not have it."""
     if request.kind == "http" and request.method in SAFE_METHODS:
+        return None
+    if request.path in MCP_PATHS and not request.tool_call:
         return None
     if request.kind == "websocket" and not request.path.endswith(("/vnc", "/desktop")):
         return None

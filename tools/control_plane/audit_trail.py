@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from .audit_entries import LEASE, AnsweredRequest, entry_of
+from .audit_entries import LEASE, MCP_PATHS, AnsweredRequest, entry_of
 
 Json = dict[str, Any]
 _LONGEST_LEASE_BODY = 4096
@@ -32,8 +32,10 @@ class AuditTrail:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        noted = False
+        answered_with = 0
         body = bytearray()
+        # The answer to a call over MCP may be a stream that begins before the call.
+        late = scope["path"] in MCP_PATHS
 
         async def received() -> Message:
             message = await receive()
@@ -42,11 +44,12 @@ class AuditTrail:
             return message
 
         async def answered(message: Message) -> None:
-            nonlocal noted
+            nonlocal answered_with
             status = _status(message)
-            if status and not noted:
-                noted = True
-                self._note(scope, status, bytes(body))
+            if status and not answered_with:
+                answered_with = status
+                if not late:
+                    self._note(scope, status, bytes(body))
             await send(message)
 
         # Only this body is read: others may be large, or contain values.
@@ -55,8 +58,8 @@ class AuditTrail:
             await self._app(scope, received if is_lease else receive, answered)
         finally:
             # What was requested may have been done all the same.
-            if not noted and scope["type"] == "http":
-                self._note(scope, CLIENT_LEFT, bytes(body))
+            if (late or not answered_with) and scope["type"] == "http":
+                self._note(scope, answered_with or CLIENT_LEFT, bytes(body))
 
     def _note(self, scope: Scope, status: int, body: bytes) -> None:
         state: Mapping[str, Any] = scope.get("state", {})

@@ -54,6 +54,9 @@ class PlaneCallers:
         named = caller.chat_id(request.headers)
         owner = caller.credential_id(request.scope)
         key = f"{owner}\n{named or ''}"
+        noted: dict[str, str] = {}
+        # The audit log reads it when the request has ended.
+        request.state.tool_call = noted
         calls = PlaneCalls(
             *(self._chats, self._owning_chats, self._base_url, self._seen),
             selection=selection,
@@ -61,6 +64,7 @@ class PlaneCallers:
             named=named,
             bound=chats_of(request.state.principal.scopes),
             default=lambda: self._default(request),
+            noted=noted,
         )
         return McpCaller(key, calls)
 
@@ -84,8 +88,13 @@ class PlaneCalls:
         named: str | None,
         bound: Sequence[str],
         default: Callable[[], Awaitable[str]],
+        noted: dict[str, str] | None = None,
     ) -> None:
-        """``named`` is the chat of the header, ``bound`` are those of the credential's scopes."""
+        """``named`` is the chat of the header, ``bound`` are those of the credential's scopes.
+
+        ``noted`` gets the tool and the chat of a call, for the audit log.
+        """
+        self._noted = {} if noted is None else noted
         self._chats = chats
         self._owning_chats = owning_chats
         self._base_url = base_url
@@ -114,6 +123,7 @@ class PlaneCalls:
     async def _called(self, name: str, arguments: Json) -> McpResult:
         try:
             chat = await self._chat(arguments.pop(CHAT, None))
+            self._noted |= {"tool": name, "chat": chat}
             call_id = f"mcp_{uuid.uuid4().hex}"
             if name not in ON_DESKTOP:
                 limited = within_limits(name, arguments)

@@ -107,3 +107,12 @@ def test_a_call_of_a_tool_is_recorded_with_its_chat_and_desktop() -> None:
     assert found is not None
     assert (found.action, found.subject) == ("request", "c1")
     assert found.details.items() >= {"path": path, "desktop": "d1"}.items()
+
+
+def test_over_mcp_only_the_calls_of_tools_are_recorded() -> None:
+    call = {"tool": "execute", "chat": "c1"}
+    facts = ("http", "POST", "/mcp", 200, "127.0.0.1", OWNER, b"")
+    found = entry_of(AnsweredRequest(*facts, call))
+    assert found is not None
+    assert (found.subject, found.details["tool"]) == ("c1", "execute")
+    assert answered("POST", "/mcp/") is None

@@ -108,3 +108,32 @@ def test_the_chat_and_the_desktop_of_a_tool_call_are_recorded() -> None:
     state = {"principal": Principal("owner"), "tool_call": {"chat": "c1", "desktop": "d1"}}
     ((_, _, subject, details),) = passed(scope("/api/v0/tools/execute", state=state), OK).noted
     assert (subject, details["desktop"]) == ("c1", "d1")
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
+def test_a_call_over_mcp_is_recorded_when_its_stream_has_ended(path: str) -> None:
+    call: dict[str, str] = {}
+    noted = Notes()
+    request = scope(path, state={"principal": Principal("owner"), "tool_call": call})
+
+    async def app(_: Scope, receive: Receive, send: Send) -> None:
+        await send(OK)
+        assert not noted.noted
+        call["tool"], call["chat"] = "execute", "c1"
+        await send(END)
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        pass
+
+    asyncio.run(AuditTrail(app, noted)(request, receive, send))
+    ((_, action, subject, details),) = noted.noted
+    assert (action, subject) == ("request", "c1")
+    assert (details["tool"], details["status"]) == ("execute", 200)
+
+
+def test_what_only_lists_over_mcp_is_no_event() -> None:
+    state = {"principal": Principal("owner"), "tool_call": {}}
+    assert not passed(scope("/mcp", state=state), OK, END).noted

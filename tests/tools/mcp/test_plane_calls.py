@@ -24,6 +24,7 @@ class Plane:
         self.chats = FakeChats()
         self.above: dict[str, set[str]] = {}
         self.callers = PlaneCallers(self.chats, self._owning, HERE)
+        self.state: Any = {}
 
     async def _owning(self, kind: str, name: str) -> frozenset[str]:
         assert kind == "chat"
@@ -41,6 +42,7 @@ class Plane:
             "headers": headers,
             "state": {"principal": Principal("me", scopes)},
         }
+        self.state = scope["state"]
         return self.callers(Request(scope))
 
     def call(self, name: str, arguments: Json | None = None, **caller: Any) -> Any:
@@ -56,6 +58,8 @@ def test_a_call_belongs_to_the_default_chat_of_its_token() -> None:
     name, arguments, chat, call_id = plane.chats.asked[-1]
     assert (name, chat) == ("execute", DEFAULT_CHAT)
     assert arguments == {"command": "echo hi", "timeout": "44s"}
+    # For the audit log.
+    assert plane.state["tool_call"] == {"tool": "execute", "chat": DEFAULT_CHAT}
     assert call_id.startswith("mcp_")
 
 
