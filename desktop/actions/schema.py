@@ -1,7 +1,9 @@
 """JSON Schema of the action requests, built from the table of actions."""
 
 from collections.abc import Mapping
+from typing import Any
 
+from deskhand.desktop.geometry import Size
 from deskhand.vncbridge.openapi.schemas import component, enum, reference
 
 from .catalog import ACTIONS, ActionKind
@@ -107,6 +109,22 @@ def screenshot_parameters() -> list[Json]:
         "description": "Part of the screen as x1,y1,x2,y2, half open; it has to hold a pixel.",
     }
     return query_parameters({"region": region, **_PICTURE, **SPACE})
+
+
+def sized(description: Any, native: Size) -> Any:
+    """Return a part of the OpenAPI document with the largest scaled size for a screen."""
+    if isinstance(description, list):
+        return [sized(item, native) for item in description]
+    if not isinstance(description, dict):
+        return description
+    inner = {name: sized(item, native) for name, item in description.items()}
+    for name, most in (("scaled_width", native.width), ("scaled_height", native.height)):
+        if inner.get("name") == name:
+            inner["schema"] = {**inner["schema"], "maximum": most}
+        # The same names are keys of `dependentRequired`, with lists as values.
+        elif isinstance(inner.get(name), dict) and "minimum" in inner[name]:
+            inner[name] = {**inner[name], "maximum": most}
+    return inner
 
 
 def query_parameters(schemas: Json) -> list[Json]:

@@ -8,9 +8,14 @@ from fastapi.responses import JSONResponse
 
 from deskhand.desktop.actions.fields import Json
 from deskhand.desktop.actions.requests import action_request, batch_request, decode, picture_of
-from deskhand.desktop.actions.schema import action_schema, batch_schema, screenshot_parameters
+from deskhand.desktop.actions.schema import (
+    action_schema,
+    batch_schema,
+    screenshot_parameters,
+    sized,
+)
 from deskhand.desktop.actions.screenshot_query import screenshot_request
-from deskhand.desktop.geometry import Space
+from deskhand.desktop.geometry import Size, Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
 from deskhand.desktop.tool_calls.caller import COMPUTER, TOOL, Caller, caller_of, instance_of
@@ -59,7 +64,7 @@ def router(
         "/screenshot",
         response_class=Response,
         responses=_PICTURE_ANSWERS,
-        openapi_extra={"parameters": screenshot_parameters()},
+        openapi_extra=sized({"parameters": screenshot_parameters()}, computer.size),
     )
     async def screenshot(request: Request) -> Response:
         """A picture of the screen; 304 where the caller has it already."""
@@ -69,7 +74,7 @@ def router(
             taken = await computer.picture(picture_of(wanted, computer.size), known)
             return _picture(taken, wanted.space)
 
-    @routes.post("/action", openapi_extra=_body(action_schema()), responses=_ERRORS)
+    @routes.post("/action", openapi_extra=_body(action_schema(), computer.size), responses=_ERRORS)
     async def action(request: Request) -> Response:
         """Do one thing, and with `observe` look at what became of it.
 
@@ -82,7 +87,7 @@ def router(
             )
             return await _done_once(request, body, reply, once, ending)
 
-    @routes.post("/actions", openapi_extra=_body(batch_schema()), responses=_ERRORS)
+    @routes.post("/actions", openapi_extra=_body(batch_schema(), computer.size), responses=_ERRORS)
     async def actions(request: Request) -> Response:
         """Do several things in order, up to the first that fails; look once at the end."""
         with answered():
@@ -140,8 +145,8 @@ def _picture(taken: ScreenshotResult, space: Space) -> Response:
     return Response(taken.data, media_type=f"image/{taken.format}", headers=headers)
 
 
-def _body(schema: Json) -> Json:
-    content = {"application/json": {"schema": schema}}
+def _body(schema: Json, native: Size) -> Json:
+    content = {"application/json": {"schema": sized(schema, native)}}
     return {
         "parameters": CALL_HEADERS,
         "requestBody": {"required": True, "content": content},

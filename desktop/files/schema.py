@@ -101,14 +101,17 @@ SEARCH = _body(
 _SCHEMA = SEARCH["requestBody"]["content"]["application/json"]["schema"]
 # Generators of clients read an `anyOf` as a union of types, and ignore `if`.
 _SCHEMA |= {"if": {"not": {"required": ["pattern"]}}, "then": {"required": ["glob"]}}
-_HASHES = "Content hashes (SHA-256), or *."
+_HASH = '"[0-9a-f]{64}"'
+_TAG = _said(
+    {**_TEXT, "pattern": f"^([*]|{_HASH}(, {_HASH})*)$"}, "Content hashes (SHA-256), or *."
+)
 _BYTES: Json = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 WRITE: Json = {
     "requestBody": {"required": True, "content": _BYTES},
     "parameters": [
         *_query(["path"], {"path": _PATH})["parameters"],
-        {"name": "If-Match", "in": "header", "schema": _said(_TEXT, _HASHES)},
-        {"name": "If-None-Match", "in": "header", "schema": _said(_TEXT, _HASHES)},
+        {"name": "If-Match", "in": "header", "schema": _TAG},
+        {"name": "If-None-Match", "in": "header", "schema": _TAG},
         *CALL_HEADERS,
     ],
 }

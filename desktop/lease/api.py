@@ -38,10 +38,17 @@ Name = Annotated[
 Key = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 
 
+_NAMED: Json = {
+    "if": {"properties": {"action": {"enum": ["request", "take"]}}},
+    "then": {"required": ["name"], "properties": {"name": {"type": "string"}}},
+}
+"""Schema of the rule that only a person with a name takes control."""
+
+
 class LeaseCall(BaseModel):
     """What somebody wants of the lease."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", json_schema_extra=_NAMED)
 
     action: Literal["request", "take", "release", "renew"]
     name: Name | None = None

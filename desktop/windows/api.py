@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 
 from deskhand.desktop.actions.fields import whole_number
 from deskhand.desktop.actions.requests import SPACE_FIELDS, decode, known, space_of
-from deskhand.desktop.actions.schema import SPACE, SPACE_RULES, json_body, query_parameters
+from deskhand.desktop.actions.schema import SPACE, SPACE_RULES, json_body, query_parameters, sized
 from deskhand.desktop.errors import InvalidAction, UnknownWindow
 from deskhand.desktop.geometry import Point, Region, Size, Space, convert, convert_region
 from deskhand.desktop.http_errors import answered, refusal
@@ -49,7 +49,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
     """Return the routes; ``service`` may wait for a display and is called in a worker thread."""
     routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
-    @routes.get("/windows", openapi_extra={"parameters": query_parameters(SPACE)})
+    @routes.get("/windows", openapi_extra=sized(_QUERY, native))
     async def windows(request: Request) -> Json:
         """The windows of applications, the oldest first; panels are none of them."""
         with answered():
@@ -61,7 +61,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
             listed = [described(window, space, native) for window in found]
             return {"windows": listed, "space": _space_json(space)}
 
-    @routes.post("/windows/{window_id}/move", openapi_extra=_MOVE)
+    @routes.post("/windows/{window_id}/move", openapi_extra=sized(_MOVE, native))
     async def move(window_id: _WindowId, request: Request) -> Json:
         """Give a window, with its frame, a place; what is left out stays as it is."""
         with answered():
@@ -85,7 +85,7 @@ def router(service: Callable[[], WindowService], native: Size, access: AccessCon
             with access.acting(caller_of(request.headers).chat_id):
                 return _answer(await asyncio.to_thread(place), space, native)
 
-    @routes.post("/windows/{window_id}/{wish}", openapi_extra=_ACTION)
+    @routes.post("/windows/{window_id}/{wish}", openapi_extra=sized(_ACTION, native))
     async def wish(window_id: _WindowId, wish: _ActionName, request: Request) -> Json:
         """Focus, close, maximize, minimize or restore a window."""
         with answered():
@@ -163,6 +163,7 @@ def _space_json(space: Space) -> Json:
     return {"name": space.name, "width": space.size.width, "height": space.size.height}
 
 
+_QUERY = {"parameters": query_parameters(SPACE)}
 _MOVE = json_body(
     {
         "type": "object",

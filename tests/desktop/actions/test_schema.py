@@ -6,11 +6,13 @@ from jsonschema import Draft202012Validator
 from deskhand.desktop.actions.catalog import ACTIONS
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.actions.schema import (
+    SPACE_RULES,
     action_schema,
     batch_schema,
     either,
     json_body,
     screenshot_parameters,
+    sized,
 )
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Size
@@ -113,3 +115,12 @@ def test_a_body_that_a_route_reads_by_itself_is_required_unless_it_may_be_left_o
     content = {"application/json": {"schema": schema}}
     assert json_body(schema) == {"requestBody": {"required": True, "content": content}}
     assert json_body(schema, needed=False)["requestBody"]["required"] is False
+
+
+def test_a_scaled_size_is_not_larger_than_the_screen() -> None:
+    shown = sized({"parameters": screenshot_parameters(), "body": action_schema()}, Size(800, 600))
+    named = {one["name"]: one["schema"] for one in shown["parameters"]}
+    assert (named["scaled_width"]["maximum"], named["scaled_height"]["maximum"]) == (800, 600)
+    click = shown["body"]["oneOf"][0]
+    assert click["properties"]["scaled_height"]["maximum"] == 600
+    assert click["dependentRequired"] == SPACE_RULES["dependentRequired"]

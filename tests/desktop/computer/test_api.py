@@ -352,7 +352,7 @@ def test_openapi_describes_every_action() -> None:
     assert json.dumps(document)
     body = document["paths"][f"{URL}/action"]["post"]["requestBody"]
     variants = body["content"]["application/json"]["schema"]["oneOf"]
-    assert "left_click_drag" in [variant["title"] for variant in variants]
+    assert "left_click_drag" in [variant["properties"]["action"]["const"] for variant in variants]
     parameters = document["paths"][f"{URL}/screenshot"]["get"]["parameters"]
     assert {"region", "since", "format"} < {parameter["name"] for parameter in parameters}
     asyncio.run(service.computer.close())
