@@ -340,8 +340,8 @@ def test_the_relay_of_the_grants_is_started_again_when_it_dies(
     with desktop_with(network, folder, "--egress", "none", *granted) as desktop:
         for _ in range(3):
             assert reaches(desktop, url)
+            until(lambda: len(relays(desktop)) == 2, "both relays")
             killed = relays(desktop)
-            assert len(killed) == 2
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
             until(lambda: reaches(desktop, url), "an answer by the grant")
