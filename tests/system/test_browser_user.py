@@ -17,11 +17,6 @@ pytestmark = [
 DESKTOP = "/api/v0/desktop"
 SAVING = b"""<title>saving</title><a download=hello.txt href="data:text/plain,hello">save</a>
 <script>document.querySelector("a").click()</script>"""
-UPLOADING = b"""<title>choose</title><input type=file autofocus style="width:600px;height:300px">
-<script>
-const input = document.querySelector("input");
-input.addEventListener("change", async () => { document.title = await input.files[0].text(); });
-</script>"""
 
 
 def output(desktop: Service, command: str) -> str:
@@ -74,15 +69,3 @@ def test_the_browser_shows_files_that_are_open_to_the_group_of_the_agent(desktop
         desktop.post(f"{DESKTOP}/open", {"path": path})
         # The page of an error has the address as its title.
         until(lambda path=path: path in titles(desktop), path)  # type: ignore[misc]
-
-
-def test_a_file_of_the_agent_is_chosen_in_a_dialog_and_uploaded(desktop: Service) -> None:
-    page = written(desktop, "choose.html", UPLOADING)
-    chosen = written(desktop, "chosen.txt", b"content of the agent")
-    desktop.post(f"{DESKTOP}/open", {"path": page})
-    until(lambda: "choose" in titles(desktop), "the page")
-    desktop.act(action="left_click", coordinate=[60, 120])
-    until(lambda: "Open File" in titles(desktop), "the dialog")
-    desktop.act(action="type", text=chosen)
-    desktop.act(action="key", text="alt+o")
-    until(lambda: "content of the agent" in titles(desktop), "the content")

@@ -65,3 +65,11 @@ def test_a_command_that_connects_waits_for_the_display(desktop: Service) -> None
     assert output(desktop, early).split() == ["1920x1080", desktop.ready["display"]]
     later = run(desktop, GEOMETRY)
     assert output(desktop, later).split() == ["1920x1080"]
+
+
+def test_a_browser_that_connects_waits_for_the_display(desktop: Service) -> None:
+    run(desktop, "browser about:blank > /dev/null 2>&1 &")
+    assert desktop.get(WAIT) == {"state": "wanted"}
+    desktop.post(DISPLAY, {})
+    windows = "/api/v0/desktop/windows"
+    until(lambda: "Chromium" in desktop.http.get(windows).text, "the window of the browser")
