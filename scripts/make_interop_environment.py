@@ -45,7 +45,13 @@ def main() -> int:
 def newest_python() -> str:
     """Return the newest Python from 3.12 on that is found, else that of this script."""
     found = (shutil.which(name) for name in PYTHONS)
-    return next((path for path in found if path), sys.executable)
+    return next((path for path in found if path and _runs(path)), sys.executable)
+
+
+def _runs(python: str) -> bool:
+    """Return whether a Python starts: a version manager may have a name without its version."""
+    done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _pip(python: str, *arguments: str) -> bool:

@@ -27,7 +27,8 @@ def interop(tmp_path_factory: pytest.TempPathFactory) -> Clients:
 @pytest.fixture(scope="session")
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One desktop service for all clients."""
-    with service(tmp_path_factory.mktemp("desktop") / "errors.log", "desktop") as found:
+    errors = tmp_path_factory.mktemp("desktop") / "errors.log"
+    with service(errors, "desktop", "--speak", "cua,osworld,cdp") as found:
         yield found
 
 
