@@ -28,6 +28,7 @@ pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
 LEASE = "/api/v0/desktop/lease"
 SPY = Path(__file__).parents[1] / "data" / "spy.py"
+GRABBER = SPY.with_name("grabber.py")
 UNSTOPPABLE = SPY.with_name("unstoppable.py")
 SECRET = "S3cret"
 KEY_SECONDS = 0.09
@@ -314,6 +315,33 @@ def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_pa
         messages = str(plane.get(f"{path}/messages"))
         assert "Ann was in control of this desktop" in messages
         assert '"output": "built' in messages
+
+
+@pytest.mark.xfail(strict=True, reason="a stopped program keeps its grab")
+@pytest.mark.parametrize("way", ["", "pass"])
+def test_a_program_that_has_grabbed_the_keyboard_gets_no_key(
+    desktop: Service, area: TextArea, way: str
+) -> None:
+    spies = Spies(desktop)
+    program, notes = spies.home / "grabber.py", spies.home / "grabbed"
+    desktop.http.post(
+        "/api/v0/write-file", params={"path": str(program)}, content=GRABBER.read_bytes()
+    ).raise_for_status()
+    body = {"command": f"exec python3 {program} {notes} {way}", "background": True}
+    started = desktop.post("/api/v0/processes/start", body)["id"]
+    until(lambda: notes.exists() and "grabbed" in notes.read_text(), "the grab")
+    # The control: it gets what the agent types, and the page does not.
+    desktop.act(action="type", text="control")
+    until(lambda: notes.read_text().count("key") == len("control"), "the keys of the control")
+    builds = {"command": "sleep 1000", "background": True}
+    build = desktop.post("/api/v0/processes/start", builds)["id"]
+    person_types(desktop)
+    give_back(desktop)
+    assert area.held() == SECRET
+    assert notes.read_text().count("key") == len("control")
+    assert not desktop.get(f"/api/v0/processes/{started}/output?wait=true")["running"]
+    # A program that is no client of the display goes on.
+    assert desktop.get(f"/api/v0/processes/{build}/output")["running"]
 
 
 def test_a_program_that_continues_itself_stays_stopped(desktop: Service) -> None:
