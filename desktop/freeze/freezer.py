@@ -11,20 +11,31 @@ Processes that were stopped before, as by job control of a shell, stay stopped. 
 dies, the frozen processes are killed with their desktop: SIGKILL reaches a stopped process.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from typing import Protocol
 
 from .report import StopReport
 from .selection import Origins, ProcessFacts, is_browser, selection
+
+logger = logging.getLogger(__name__)
 
 INTERVAL = 0.1
 """Seconds between two passes while the freezer is held."""
 MOST_PASSES = 20
 """Passes of one `hold`; a process that forks without end is stopped by the thread's passes."""
 
+
+KEYBOARD_PASSES = 10
+"""Passes of the thread that look for a grab: the X server may have had requests to process."""
+
+END_SECONDS = 0.01
+KEYBOARD_SECONDS = 1.0
+"""Time that `hold` waits for the first of them."""
 
 SIGNALS = 2
 """Signals after which a process that still runs is reported as not stopped."""
@@ -48,6 +59,12 @@ class ProcessControl(Protocol):
     def resume(self, process: ProcessFacts) -> None:
         """Continue a process; nothing happens if it has ended."""
 
+    def kill(self, process: ProcessFacts) -> None:
+        """Kill a process; nothing happens if it has ended."""
+
+    def x_clients(self, processes: Sequence[ProcessFacts]) -> Sequence[int]:
+        """Return the pids of those processes that have a connection to an X server."""
+
 
 class Freezer:
     """Stops processes while it is held. Any thread may call it; the calls block."""
@@ -57,12 +74,16 @@ class Freezer:
         processes: ProcessControl,
         origins: Callable[[], Origins],
         clock: Callable[[], float] = time.monotonic,
+        keyboard_grabbed: Callable[[], bool] = lambda: False,
     ) -> None:
+        self.keyboard_grabbed = keyboard_grabbed
+        """Returns whether a client of the X server has grabbed the keyboard; set with a display."""
         self._processes = processes
         self._origins = origins
         self._clock = clock
         self._lock = threading.RLock()
         self._released = threading.Event()
+        self._checked = threading.Event()
         self._thread: threading.Thread | None = None
         self._holders = 0
         self._since = 0.0
@@ -95,8 +116,11 @@ class Freezer:
                 if not self._pass():
                     break
             self._released.clear()
+            self._checked.clear()
             self._thread = threading.Thread(target=self._watch, name="freeze", daemon=True)
             self._thread.start()
+        # In the thread, because an X server that hangs does not answer.
+        self._checked.wait(KEYBOARD_SECONDS)
 
     def release(self) -> StopReport:
         """End one hold; with the last one, continue the processes. Return what was stopped."""
@@ -121,8 +145,8 @@ class Freezer:
         with self._lock:
             if not self._holders:
                 return StopReport()
-            count = len(self._stopped) + len(self._frozen)
-            return StopReport(count, self._running, self._clock() - self._since)
+            number = len(self._stopped) + len(self._frozen)
+            return StopReport(number, self._running, self._clock() - self._since)
 
     def is_browser(self, pid: int) -> bool:
         """Return whether a process is a browser that the service launched."""
@@ -137,10 +161,34 @@ class Freezer:
             self.release()
 
     def _watch(self) -> None:
-        while not self._released.wait(INTERVAL):
+        for number in count():
+            # The X server learns of an end some milliseconds later.
+            while number < KEYBOARD_PASSES and self._free_keyboard():
+                if self._released.wait(END_SECONDS):
+                    break
+            self._checked.set()
+            if self._released.wait(INTERVAL):
+                return
             with self._lock:
                 if not self._released.is_set():
                     self._pass()
+
+    def _free_keyboard(self) -> bool:
+        """Kill stopped X clients while a client has grabbed the keyboard; return whether one was.
+
+        The X server keeps all keys for such a client, which would read them when it continues. It
+        does not name the client, and a process that was stopped cannot end its grab.
+        """
+        if not self.keyboard_grabbed():
+            return False
+        with self._lock:
+            stopped = selection(self._processes.table(), self._origins()).stop
+            clients = set(self._processes.x_clients(stopped))
+            for process in stopped:
+                if process.pid in clients:
+                    logger.warning("%s is killed, as the keyboard is grabbed", process.name)
+                    self._processes.kill(process)
+        return bool(clients)
 
     def _pass(self) -> bool:
         """Stop what runs; return True if a process got a signal for the first time."""

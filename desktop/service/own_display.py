@@ -56,6 +56,7 @@ from deskhand.desktop.recordings.steps import step_from_control_session
 from deskhand.desktop.screenshots.placeholder import load_font
 from deskhand.desktop.screenshots.renderer import load_codecs
 from deskhand.desktop.windows.focus import Focus
+from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.viewers import Viewers
@@ -194,7 +195,13 @@ class DesktopService:
         await stack.enter_async_context(
             DownloadEvents(common.helper, home / "Downloads", common.events.publish)
         )
-        focus = Focus(lambda: (display.newest.xserver.display, display.newest.xserver.xauthority))
+
+        def place() -> tuple[str, Path]:
+            return display.newest.xserver.display, display.newest.xserver.xauthority
+
+        if common.freezer is not None:
+            common.freezer.keyboard_grabbed = KeyboardGrab(place).held
+        focus = Focus(place)
         stack.callback(focus.close)
         recording = await common.open_recording(stack, devices[0], self.environment)
         if common.programs is None:

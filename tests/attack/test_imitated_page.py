@@ -144,7 +144,6 @@ def test_a_browser_that_the_agent_starts_is_not_given_the_secret_of_a_host(
     assert Bank.typed.get(timeout=PATIENCE)
 
 
-@pytest.mark.xfail(strict=True, reason="a stopped program keeps its grab")
 @pytest.mark.slow("a browser that starts")
 def test_a_program_that_has_grabbed_the_keyboard_is_not_given_a_secret(desktop: Service) -> None:
     work = Path(desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"])

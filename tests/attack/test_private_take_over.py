@@ -317,7 +317,6 @@ def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_pa
         assert '"output": "built' in messages
 
 
-@pytest.mark.xfail(strict=True, reason="a stopped program keeps its grab")
 @pytest.mark.parametrize("way", ["", "pass"])
 def test_a_program_that_has_grabbed_the_keyboard_gets_no_key(
     desktop: Service, area: TextArea, way: str

@@ -19,6 +19,7 @@ from deskhand.desktop.freeze.command_group import CommandGroup
 from deskhand.desktop.isolation.desktop_user import DesktopUser
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted, pair
 from deskhand.desktop.launch.mount_plan import NotExecutable
+from deskhand.desktop.launch.namespaces import enter
 from deskhand.desktop.launch.signals import ENDING
 from deskhand.desktop.programs.program import Program
 
@@ -178,7 +179,10 @@ class Programs:
         )
 
         def serve() -> None:
-            close_all_except({0, 1, 2, descriptor})
+            close_all_except({0, 1, 2, descriptor, *self._namespaces})
+            # The kernel lists the sockets of one network namespace.
+            for namespace in self._namespaces:
+                enter(namespace)
             ProcessControlServer(adopted(descriptor), users, group).serve()
 
         fork(serve)

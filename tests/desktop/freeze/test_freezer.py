@@ -1,4 +1,5 @@
 import threading
+from collections.abc import Sequence
 
 from deskhand.desktop.freeze.freezer import SIGNALS, Freezer, NoFreezer
 from deskhand.desktop.freeze.report import StopReport
@@ -15,6 +16,7 @@ class Table:
         self.found = {pid: ProcessFacts(pid, pid - 1, UID, f"p{pid}", 5) for pid in pids}
         self.did: list[str] = []
         self.grouped: set[int] = set()
+        self.connected: set[int] = set()
         self.refusing: set[int] = set()
         self.ignoring: set[int] = set()
         self.forks: list[int] = []
@@ -52,6 +54,13 @@ class Table:
         self.did.append(f"resume {process.pid}")
         self.found[process.pid] = process._replace(stopped=False)
 
+    def kill(self, process: ProcessFacts) -> None:
+        self.did.append(f"kill {process.pid}")
+        self.found = {pid: one for pid, one in self.found.items() if pid != process.pid}
+
+    def x_clients(self, processes: Sequence[ProcessFacts]) -> list[int]:
+        return [one.pid for one in processes if one.pid in self.connected]
+
     def wait_passes(self, more: int) -> None:
         with self.passed:
             wanted = self.passes + more
@@ -80,6 +89,30 @@ def test_processes_of_a_stopped_group_get_no_signal_and_are_counted() -> None:
         assert held.report() == StopReport(2, (), 0.0)
     assert table.did[2:] == ["thaw", "resume 8"]
     assert held.report() == StopReport()
+
+
+def test_a_stopped_client_of_the_display_is_killed_while_the_keyboard_is_grabbed() -> None:
+    table = Table(7, 8, 9)
+    table.connected = {7, 9}
+    grabbed = [True]
+    origins = Origins(UID, service=frozenset({9}))
+    held = Freezer(table, lambda: origins, keyboard_grabbed=lambda: grabbed[0])
+    with held.held():
+        grabbed[0] = False
+        assert table.did == ["freeze", "stop 7", "stop 8", "kill 7"]
+
+
+def test_the_keyboard_is_checked_again_for_requests_that_were_on_their_way() -> None:
+    table, asked = Table(7), threading.Semaphore(0)
+
+    def grabbed() -> bool:
+        asked.release()
+        return False
+
+    with Freezer(table, lambda: Origins(UID), keyboard_grabbed=grabbed).held():
+        for _ in range(3):
+            assert asked.acquire(timeout=LIMIT)
+    assert "kill 7" not in table.did
 
 
 def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> None:
