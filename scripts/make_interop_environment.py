@@ -21,6 +21,8 @@ PYTHONS = ("python3.14", "python3.13", "python3.12")
 GROUPS = {"interop": (), "interop-without-dependencies": ("--no-deps",)}
 """Group of pyproject.toml to the options of pip."""
 READY = ".deskhand-setup"
+NODE_PACKAGES = ("@novnc/novnc@1.7.0",)
+"""Installed below ``npm`` where npm is found."""
 
 
 def main() -> int:
@@ -38,6 +40,9 @@ def main() -> int:
             for requirement in groups[group]:
                 if not _pip(python, *options, requirement):
                     sys.stderr.write(f"not installed: {requirement}\n")
+    npm = shutil.which("npm")
+    if npm:
+        subprocess.run([npm, "install", "--prefix", folder / "npm", *NODE_PACKAGES], check=False)
     (folder / READY).touch()
     return 0
 
