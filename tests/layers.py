@@ -48,7 +48,7 @@ desktop/launch/inside: desktop/agent_helper/worker desktop/freeze desktop/isolat
   desktop/programs
 desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/network
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
-desktop/mcp: desktop/actions
+desktop/mcp: desktop/actions vncbridge vncbridge/http
 desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation

@@ -28,7 +28,10 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from deskhand.vncbridge.errors import ClientGone
+from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from . import advice
 from .errors import McpError, UnknownMcpTool
@@ -104,8 +107,18 @@ class McpServer:
             security_settings=security,
             max_request_body_size=LARGEST_BODY,
         )
+        # The SDK notices only while it streams that a client has gone, which ends its wait.
+        body = await Request(scope, receive).body()
+        handling = self._handled(manager, _with_accept(scope), _replayed(body), send)
+        with contextlib.suppress(ClientGone):
+            await run_unless(handling, disconnected(receive))
+
+    @staticmethod
+    async def _handled(
+        manager: StreamableHTTPSessionManager, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         async with manager.run():
-            await manager.handle_request(_with_accept(scope), receive, send)
+            await manager.handle_request(scope, receive, send)
 
     async def serve_stdio(self) -> None:
         """Serve standard input and output until the end of the input."""
@@ -322,6 +335,18 @@ def _result(result: McpResult) -> types.CallToolResult:
     return types.CallToolResult.model_validate(
         {"content": content, "structuredContent": result.content, "isError": result.is_error}
     )
+
+
+def _replayed(body: bytes) -> Receive:
+    """Return a function that receives a body, and then nothing more."""
+    parts = [body]
+
+    async def receive() -> Message:
+        if not parts:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": parts.pop(), "more_body": False}
+
+    return receive
 
 
 def _with_accept(scope: Scope) -> Scope:

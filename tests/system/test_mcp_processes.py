@@ -96,8 +96,8 @@ class RawStdio:
 
 
 @contextmanager
-def raw(folder: Path, *options: str) -> Iterator[RawStdio]:
-    one = RawStdio(folder, *options)
+def spoken(one: RawStdio) -> Iterator[RawStdio]:
+    """End a process with the block."""
     try:
         yield one
     finally:
@@ -106,7 +106,14 @@ def raw(folder: Path, *options: str) -> Iterator[RawStdio]:
         for stream in (one.process.stdin, one.process.stdout, one.errors):
             if stream is not None:
                 stream.close()
-        until(lambda: not one.plane, "the end of the control plane")
+
+
+@contextmanager
+def raw(folder: Path, *options: str) -> Iterator[RawStdio]:
+    """A process that may start a control plane, which must end with it."""
+    with spoken(RawStdio(folder, *options)) as one:
+        yield one
+    until(lambda: not one.plane, "the end of the control plane")
 
 
 def alive(pid: int) -> bool:
@@ -155,24 +162,37 @@ def test_its_control_plane_and_desktop_end_when_it_is_killed(tmp_path: Path, num
 
 def test_a_running_control_plane_is_used_and_stays(tmp_path: Path) -> None:
     arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with (
+        service(tmp_path / "plane.log", *arguments) as plane,
+        spoken(RawStdio(tmp_path)) as one,
+    ):
+        one.begin()
+        found = one.call("process_list")
+        assert found["content"][0]["text"] == "No process was started."
+        (chat,) = plane.get("/api/v0/chats")["chats"]
+        assert (chat["title"], chat["archived"]) == ("MCP", False)
+        assert one.process.stdin is not None
+        one.process.stdin.close()
+        assert one.process.wait(PATIENCE + 30) == 0
+        assert plane.get(f"/api/v0/chats/{chat['id']}")["archived"]
+
+
+def test_a_named_desktop_is_used(tmp_path: Path) -> None:
+    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with service(tmp_path / "plane.log", *arguments) as plane:
-        one = RawStdio(tmp_path)
-        try:
+        answer = plane.http.post("/api/v0/desktops", json={}, timeout=PATIENCE + 60)
+        name = answer.json()["id"]
+        with spoken(RawStdio(tmp_path, "--desktop", name)) as one:
             one.begin()
-            found = one.call("process_list")
-            assert found["content"][0]["text"] == "No process was started."
-            (chat,) = plane.get("/api/v0/chats")["chats"]
-            assert (chat["title"], chat["archived"]) == ("MCP", False)
-            assert one.process.stdin is not None
-            one.process.stdin.close()
-            assert one.process.wait(PATIENCE + 30) == 0
-            assert plane.get(f"/api/v0/chats/{chat['id']}")["archived"]
-        finally:
-            one.process.kill()
-            one.process.wait()
-            assert one.process.stdout is not None
-            one.process.stdout.close()
-            one.errors.close()
+            looked = one.call("computer_look")
+            assert [block["type"] for block in looked["content"]] == ["text", "image"]
+            ran = one.call("execute", command="true")
+            assert ran["content"][0]["text"].startswith("Exit code 0.")
+            assert one.call("list_agents")["structuredContent"]["agents"] == []
+            assert [row["id"] for row in plane.get("/api/v0/desktops")["desktops"]] == [name]
+        with spoken(RawStdio(tmp_path, "--desktop", "nonsense")) as one:
+            one.begin()
+            assert one.call("computer_look")["isError"]
 
 
 @pytest.mark.parametrize("era", ["legacy", "auto"])

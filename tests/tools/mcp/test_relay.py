@@ -84,6 +84,17 @@ def test_resources_are_those_of_the_control_plane() -> None:
     run(scenario)
 
 
+def test_a_cancelled_call_ends_its_wait_in_the_control_plane() -> None:
+    async def scenario(calls: RelayedCalls, plane: FakePlane) -> None:
+        call = asyncio.create_task(calls.call("execute", {"command": "make"}))
+        await plane.calls.begun.get()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        await plane.calls.cancelled.wait()
+
+    run(scenario)
+
+
 def test_a_control_plane_that_has_gone_is_forgotten() -> None:
     async def scenario() -> None:
         async with DesktopClient("http://127.0.0.1:1", "") as client:

@@ -28,7 +28,7 @@ def main(
 ) -> int:
     """Serve until the end of the input, or print a host's settings; return the exit status."""
     try:
-        selection = _selection(options)
+        selection = selected_tools(options)
         if print_config is not None:
             return _print_config(print_config, options)
         settings = read_settings({"data_dir": data_dir})
@@ -43,7 +43,8 @@ def main(
     return 0
 
 
-def _selection(options: Mapping[str, Any]) -> ToolSelection:
+def selected_tools(options: Mapping[str, Any]) -> ToolSelection:
+    """Return the tools that the options select; raises ``BadMcpOption``."""
     groups = GROUPS if options["tools"] is None else groups_of(str(options["tools"]))
     if options["desktop"] == "none":
         groups = tuple(group for group in groups if group == "agents")
