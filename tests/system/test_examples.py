@@ -2,15 +2,18 @@
 
 import asyncio
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from deskhand import AsyncDesktop
 from deskhand.tools.agents.scripted.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from tests.system.services import PATIENCE
+from tests.system.services import PATIENCE, Service
 
 pytestmark = pytest.mark.x11
 
@@ -60,3 +63,39 @@ def test_the_loop_over_a_providers_toolset_works() -> None:
     status, output, errors = asyncio.run(main())
     assert status == 0, errors
     assert output == "Done after 5 calls.\n"
+
+
+# Calls of the model, and the actions that they become on a screen of 1280x720.
+GRID = [
+    ("click_at", {"x": 500, "y": 500}, ("left_click", [640, 360])),
+    ("hover_at", {"x": 0, "y": 999}, ("mouse_move", [0, 719])),
+    (
+        "drag_and_drop",
+        {"x": 100, "y": 100, "destination_x": 200, "destination_y": 200},
+        ("left_click_drag", [256, 144]),
+    ),
+    (
+        "scroll_at",
+        {"x": 500, "y": 250, "direction": "up", "magnitude": 100},
+        ("scroll", [640, 180]),
+    ),
+    ("scroll_document", {"direction": "left"}, ("scroll", [640, 360])),
+    ("key_combination", {"keys": "Control+A"}, ("key", None)),
+    ("type_text_at", {"x": 500, "y": 500, "text": "a"}, ("type", None)),
+    ("go_back", {}, ("key", None)),
+]
+
+
+def test_function_calls_on_a_grid_become_actions(desktop: Service) -> None:
+    perform = runpy.run_path(str(EXAMPLES / "google_grid.py"))["perform"]
+
+    async def main() -> list[Any]:
+        async with AsyncDesktop.connect(desktop.url, desktop.token) as computer:
+            with pytest.raises(ValueError, match="unknown function: fly"):
+                await perform(computer, "fly", {})
+            return [await perform(computer, name, call) for name, call, _ in GRID]
+
+    for done, (name, _, (action, point)) in zip(asyncio.run(main()), GRID, strict=True):
+        assert done.output == f"{action} action performed", name
+        assert done.picture is not None, name
+        assert point is None or list(done.point) == point, name

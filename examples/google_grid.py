@@ -1,0 +1,50 @@
+"""Function calls of Gemini's computer use, whose points are on a grid of 1000 x 1000."""
+
+from typing import Any
+
+from deskhand import AsyncDesktop, Done
+
+GRID = 1000
+
+
+async def perform(desktop: AsyncDesktop, name: str, call: dict[str, Any]) -> Done:
+    """Perform one call, as ``click_at``; the result has a picture of the settled screen."""
+    size = (await desktop.status()).model_size
+
+    def point(x: str = "x", y: str = "y") -> list[int]:
+        return [int(call[x]) * size.width // GRID, int(call[y]) * size.height // GRID]
+
+    match name:
+        case "click_at":
+            return await desktop.act("left_click", True, coordinate=point())
+        case "hover_at":
+            return await desktop.act("mouse_move", True, coordinate=point())
+        case "drag_and_drop":
+            path = [point(), point("destination_x", "destination_y")]
+            return await desktop.act("left_click_drag", True, path=path)
+        case "scroll_at" | "scroll_document":
+            at = point() if name == "scroll_at" else [size.width // 2, size.height // 2]
+            side = size.width if call["direction"] in ("left", "right") else size.height
+            turn = {"scroll_pixels": int(call.get("magnitude", 800)) * side // GRID}
+            turn |= {"scroll_direction": call["direction"]}
+            return await desktop.act("scroll", True, coordinate=at, **turn)
+        case "key_combination":
+            return await desktop.keyboard.press(call["keys"], observe=True)
+        case "wait_5_seconds":
+            return await desktop.act("wait", True, duration=5)
+        case "type_text_at":
+            return await type_at(desktop, point(), call)
+        case "go_back" | "go_forward":
+            key = "alt+Left" if name == "go_back" else "alt+Right"
+            return await desktop.keyboard.press(key, observe=True)
+    raise ValueError(f"unknown function: {name}")
+
+
+async def type_at(desktop: AsyncDesktop, point: list[int], call: dict[str, Any]) -> Done:
+    """Type into the field at a point, by default instead of its text and with Return."""
+    await desktop.mouse.click(*point)
+    if call.get("clear_before_typing", True):
+        await desktop.keyboard.press("ctrl+a")
+        await desktop.keyboard.press("Delete")
+    end = "\n" if call.get("press_enter", True) else ""
+    return await desktop.keyboard.type(call["text"] + end, observe=True)
