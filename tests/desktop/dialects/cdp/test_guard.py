@@ -15,24 +15,24 @@ def test_requests_that_concern_the_whole_browser_are_refused(method: str) -> Non
     ("method", "parameters"),
     [
         ("Page.navigate", {"url": "file:///etc/passwd"}),
-        ("Page.navigate", {"url": " FILE:///work/../etc/passwd"}),
+        ("Page.navigate", {"url": " FILE:///data/../etc/passwd"}),
         ("Target.createTarget", {"url": "file:///work%2f..%2fetc"}),
-        ("DOM.setFileInputFiles", {"files": ["/work/a", "/etc/passwd"]}),
+        ("DOM.setFileInputFiles", {"files": ["/data/a", "/etc/passwd"]}),
     ],
 )
 def test_files_are_read_in_the_permitted_trees_only(
     method: str, parameters: dict[str, object]
 ) -> None:
-    assert "outside" in refusal(method, parameters, ("/work",))
+    assert "outside" in refusal(method, parameters, ("/data",))
     assert not refusal(method, parameters, ())
 
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"url": "file:///work/a"}, {"files": ["/work/a"]}, {"url": "https://a/"}, {"url": 7}, {}],
+    [{"url": "file:///data/a"}, {"files": ["/data/a"]}, {"url": "https://a/"}, {"url": 7}, {}],
 )
 def test_other_requests_pass(parameters: dict[str, object]) -> None:
-    assert not refusal("Page.navigate", parameters, ("/work",))
+    assert not refusal("Page.navigate", parameters, ("/data",))
 
 
 @pytest.mark.parametrize(
