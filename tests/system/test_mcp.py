@@ -11,7 +11,8 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.system.services import PATIENCE, Service
+from tests.system.services import PATIENCE, Service, until
+from tests.system.test_desktop_release import pressed_on
 
 pytestmark = pytest.mark.x11
 
@@ -96,6 +97,24 @@ def test_calls_are_steps_of_a_recording_without_secrets(desktop: Service) -> Non
         assert "execute: true" in text.text
 
     run(desktop, scenario)
+
+
+@pytest.mark.parametrize("era", ["legacy", "auto"])
+def test_a_cancelled_call_leaves_nothing_pressed(desktop: Service, era: str) -> None:
+    pressed = pressed_on(desktop)
+
+    async def scenario(client: Client) -> None:
+        hold = {"action": "hold_key", "text": "ctrl+shift+a", "duration": 40}
+        call = asyncio.create_task(client.call_tool("computer_act", {"actions": [hold]}))
+        await asyncio.to_thread(until, pressed, "a pressed key")
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        await asyncio.to_thread(until, lambda: not pressed(), "the release of all keys")
+
+    try:
+        run(desktop, scenario, era)
+    finally:
+        pressed.close()
 
 
 def test_only_a_credential_for_control_is_accepted(desktop: Service) -> None:
