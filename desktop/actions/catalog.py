@@ -195,8 +195,7 @@ class ActionRecord:
 
 def picture_options(values: Values) -> PictureOptions:
     """Return the screenshot options among the given fields."""
-    names = ("format", "quality", "cursor", "since")
-    return PictureOptions(**{name: values[name] for name in names if name in values})
+    return PictureOptions(**{name: values[name] for name in _PICTURE if name in values})
 
 
 def _click(button: int, count: int = 1) -> Callable[[Values], Action]:
@@ -207,8 +206,7 @@ def _seconds(values: Values, otherwise: float) -> float:
     if "duration" in values and "duration_ms" in values:
         raise InvalidAction('Give "duration" or "duration_ms", not both.')
     # Both readers return seconds.
-    found = values.get("duration", values.get("duration_ms", otherwise))
-    return float(found)
+    return float(values.get("duration", values.get("duration_ms", otherwise)))
 
 
 def _modifiers(values: Values) -> tuple[int, ...]:
@@ -257,6 +255,14 @@ def _screenshot(values: Values) -> Action:
     return Screenshot(values.get("region"), picture_options(values))
 
 
+def _held_button(name: str, button: int, way: str) -> ActionKind:
+    down = ActionKind(
+        f"Press the {name} button where the pointer is.", lambda _: ButtonDown(button)
+    )
+    up = ActionKind(f"Let the {name} button go.", lambda _: ButtonUp(button))
+    return replace(down if way == "down" else up, failed=f"{name.capitalize()} mouse {way} failed.")
+
+
 _DURATION = ("duration", "duration_ms")
 _HELD = ("text", "modifiers")
 _PICTURE = ("format", "quality", "cursor", "since")
@@ -284,10 +290,7 @@ ACTIONS: dict[str, ActionKind] = {
         failed="Key down failed.",
     ),
     "key_up": ActionKind(
-        "Let a key or a chord go.",
-        lambda v: KeyUp(chord(v["text"])),
-        needs=_TEXT,
-        failed="Key up failed.",
+        "Let a key or a chord go.", lambda v: KeyUp(chord(v["text"])), _TEXT, (), "Key up failed."
     ),
     "hold_key": ActionKind(
         "Hold a key or a chord, for a second if nothing else is said.",
@@ -324,14 +327,11 @@ ACTIONS: dict[str, ActionKind] = {
         _HELD,
         "Forward click failed.",
     ),
-    "left_mouse_down": ActionKind(
-        "Press the left button where the pointer is.",
-        lambda _: ButtonDown(LEFT),
-        failed="Left mouse down failed.",
-    ),
-    "left_mouse_up": ActionKind(
-        "Let the left button go.", lambda _: ButtonUp(LEFT), failed="Left mouse up failed."
-    ),
+    **{
+        f"{name}_mouse_{way}": _held_button(name, button, way)
+        for name, button in (("left", LEFT), ("right", RIGHT), ("middle", MIDDLE))
+        for way in ("down", "up")
+    },
     "left_click_drag": ActionKind(
         "Drag with the left button, from start_coordinate to coordinate or along a path.",
         _drag,

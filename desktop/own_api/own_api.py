@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from starlette.types import ASGIApp, Message, Scope
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.tool_calls.caller import TOOL
@@ -129,6 +129,43 @@ class ApiCaller:
             scope["headers"].append((b"transfer-encoding", b"chunked"))
         await self._api.app(scope, _Incoming(body).receive, send)
         return Reply(status, answered, b"".join(parts))
+
+    async def pass_on(
+        self,
+        path: str,
+        receive: Receive,
+        send: Send,
+        *,
+        params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        refused: Callable[[DesktopRefused], ASGIApp],
+    ) -> None:
+        """Answer the client's request with the bytes of a route that reads, as they come.
+
+        ``headers`` are added to a success. ``refused`` answers instead if the route refuses.
+        ``receive`` is the client's: the route ends when the client has gone.
+        """
+        status = 0
+        parts: list[bytes] = []
+        added = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+        replaced = {name.lower() for name, _ in added}
+
+        async def passed(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                kept = [pair for pair in message["headers"] if pair[0].lower() not in replaced]
+                message = {**message, "headers": [*kept, *added]}
+            if status < 400:
+                await send(message)
+            elif message["type"] == "http.response.body":
+                parts.append(message.get("body", b""))
+
+        scope = self._scope("GET", path, params, {}, "")
+        await self._api.app(scope, receive, passed)
+        if status >= 400:
+            refusal = Reply(status, {}, b"".join(parts)).refusal()
+            await refused(refusal)(self._client, receive, send)
 
     @contextmanager
     def step(self, tool: str, title: str) -> Iterator[None]:

@@ -24,6 +24,7 @@ from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.dialects.osworld.agent_files import OsworldFiles
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.api import router as display_router
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
@@ -84,6 +85,7 @@ class Preloaded:
     pages: APIRouter
     files: SessionFiles
     clients: ClientFiles
+    osworld: OsworldFiles
 
 
 def preload() -> Preloaded:
@@ -96,7 +98,7 @@ def preload() -> Preloaded:
     Serving(FastAPI())
     asyncio.run(warm_up())
     hold_modules()
-    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read())
+    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read(), OsworldFiles.read())
 
 
 class DesktopService:
@@ -179,6 +181,8 @@ class DesktopService:
         spawner = stack.enter_context(self._spawner())
         if common.programs is not None:
             self._preloaded.clients.write(self._context.directory.path)
+            if any(one.startswith("osworld") for one in self._context.settings.speak):
+                self._preloaded.osworld.write(self._context.directory.path)
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         deferred = self._defer(stack, browser, lambda: display.want())

@@ -21,6 +21,8 @@ from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
 from deskhand.desktop.dialects.cdp.api import router as cdp_router
 from deskhand.desktop.dialects.cdp.connection import CdpDesktop
+from deskhand.desktop.dialects.osworld.agent_files import FOLDER as OSWORLD_FOLDER
+from deskhand.desktop.dialects.osworld.api import router as osworld_router
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.geometry import Size
@@ -234,7 +236,13 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
 
 def _dialects(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> tuple[APIRouter, ...]:
     """Return the routers of the dialects that are on."""
-    return (_cdp(own_api, common, step_log),) if "cdp" in common.context.settings.speak else ()
+    speak, found = common.context.settings.speak, list[APIRouter]()
+    if "cdp" in speak:
+        found.append(_cdp(own_api, common, step_log))
+    if not {"osworld", "osworld:lan"}.isdisjoint(speak):
+        programs = common.context.directory.path / OSWORLD_FOLDER
+        found.append(osworld_router(own_api, programs, lan="osworld:lan" in speak))
+    return tuple(found)
 
 
 def _cdp(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> APIRouter:

@@ -57,6 +57,12 @@ RULES = (
     Rule(f"{DESKTOP}/lease/watch", "desktop", "view", whole=True),
     Rule(f"{DESKTOP}/events", "desktop", "view", reads=True, whole=True),
     Rule(f"{DESKTOP}/tickets", "desktop", "view", whole=True),
+    *(
+        Rule(f"{DESKTOP}/as/osworld/{name}", "desktop", "view", reads=True, whole=True)
+        for name in ("screenshot", "platform", "terminal")
+    ),
+    # Only its method differs: it changes nothing.
+    Rule(f"{DESKTOP}/as/osworld/screen_size", "desktop", "view", whole=True),
     # A credential for one desktop must not clear the masks of its recordings.
     Rule(f"{DESKTOP}/secrets", "admin", "control"),
     Rule(DESKTOP, "desktop", "control"),

@@ -73,6 +73,8 @@ def test_every_field_of_the_table_is_known() -> None:
         ),
         ("left_mouse_down", {}, ButtonDown(1)),
         ("left_mouse_up", {}, ButtonUp(1)),
+        ("right_mouse_down", {}, ButtonDown(3)),
+        ("middle_mouse_up", {}, ButtonUp(2)),
         (
             "left_click_drag",
             {"start_coordinate": Point(0, 0), "coordinate": AT},

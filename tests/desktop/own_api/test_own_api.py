@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI, HTTPException, Request, Response
+from starlette.types import Message
 
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.own_api.own_api import ApiCaller, OwnApi
@@ -81,6 +82,46 @@ def test_a_route_receives_body_query_and_tool() -> None:
         assert value["query"] == {"b": "c d"}
         assert value["tool"] == "cua.left_click"
         assert value["headers"]["content-length"] == "8"
+
+    with_service(scenario)
+
+
+async def passed_on(service: Service, path: str) -> list[Message]:
+    """Return the messages by which a client is answered."""
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def gone() -> Message:
+        return {"type": "http.disconnect"}
+
+    await service.caller().pass_on(
+        *(path, gone, send),
+        headers={"Content-Type": "image/x"},
+        refused=lambda error: Response(str(error), error.status),
+    )
+    return sent
+
+
+def test_the_bytes_of_a_route_are_passed_on() -> None:
+    async def scenario(service: Service) -> None:
+        start, *bodies = await passed_on(service, "/picture")
+        assert start["status"] == 200
+        headers = dict(start["headers"])
+        assert headers[b"etag"] == b'"7"'
+        assert [headers[name] for name in headers if name.lower() == b"content-type"] == [
+            b"image/x"
+        ]
+        assert b"".join(one.get("body", b"") for one in bodies) == b"\x89PNG"
+
+    with_service(scenario)
+
+
+def test_a_refusal_is_answered_in_the_callers_format() -> None:
+    async def scenario(service: Service) -> None:
+        start, body = await passed_on(service, "/refused")
+        assert (start["status"], body["body"]) == (409, b"No.")
 
     with_service(scenario)
 

@@ -1,0 +1,147 @@
+"""Program that runs as the agent's user for OSWorld's routes; copied into the desktop's directory.
+
+Usage: PROGRAM path PATH | desktop | tree PATH | download URL PATH [lan]. It needs the standard
+library only: the agent may be unable to read any other.
+"""
+
+import http.client
+import ipaddress
+import json
+import os
+import shutil
+import socket
+import sys
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+MOST_ENTRIES = 100_000
+SECONDS = 60.0
+"""Time without a byte after which a download has failed."""
+
+
+def expanded(text: str) -> Path:
+    """Return the absolute path that a text means to the agent's user."""
+    return Path.home() / os.path.expandvars(Path(text).expanduser())
+
+
+def tree_of(folder: Path) -> dict[str, Any]:
+    """Return the tree below a directory; links are not followed."""
+    left = MOST_ENTRIES
+
+    def node(path: Path) -> dict[str, Any]:
+        nonlocal left
+        children: list[dict[str, Any]] = []
+        try:
+            entries = sorted(os.scandir(path), key=lambda entry: entry.name)
+        except PermissionError:
+            entries = []
+        for entry in entries:
+            left -= 1
+            if left < 0:
+                break
+            if entry.is_dir(follow_symlinks=False):
+                children.append(node(path / entry.name))
+            else:
+                children.append({"type": "file", "name": entry.name})
+        return {"type": "directory", "name": path.name, "children": children}
+
+    return node(folder)
+
+
+def public(addresses: list[str]) -> bool:
+    """Return whether none of the addresses belongs to a private network."""
+    found = [ipaddress.ip_address(one.partition("%")[0]) for one in addresses]
+    mapped = [getattr(one, "ipv4_mapped", None) or one for one in found]
+    return bool(mapped) and all(one.is_global and not one.is_multicast for one in mapped)
+
+
+class _Checked(http.client.HTTPConnection):
+    """Connects to an address that was checked, so that a name cannot change in between."""
+
+    def connect(self) -> None:
+        found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in found]
+        _check(self.host, addresses)
+        self.sock = socket.create_connection((addresses[0], self.port), self.timeout)
+
+
+class _CheckedTls(http.client.HTTPSConnection):
+    """The same over TLS."""
+
+    def connect(self) -> None:
+        _Checked.connect(self)  # type: ignore[arg-type]
+        self.sock = self._context.wrap_socket(self.sock, server_hostname=self.host)  # type: ignore[attr-defined]
+
+
+class _Http(urllib.request.HTTPHandler):
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_Checked, request)
+
+
+class _Https(urllib.request.HTTPSHandler):
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_CheckedTls, request)
+
+
+def _check_host(url: str) -> None:
+    host = urllib.parse.urlsplit(url).hostname or ""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return
+    _check(host, [str(one[4][0]) for one in found])
+
+
+def _check(host: str, addresses: list[str]) -> None:
+    if not public(addresses):
+        raise OSError(f"{host} has a private address; --speak osworld:lan permits these")
+
+
+def download(url: str, path: Path, *, lan: bool) -> None:
+    """Fetch an address into a file, through the proxy of the environment if there is one."""
+    if not url.lower().startswith(("http://", "https://")):
+        raise OSError("only http and https are fetched")
+    proxies = urllib.request.getproxies()
+    # The proxy of a desktop applies the desktop's rules, which refuse private addresses. Where
+    # it is the only way out, no name can be resolved here.
+    handlers = () if lan or proxies else (_Http, _Https)
+    if proxies and not lan:
+        _check_host(url)
+    opener = urllib.request.build_opener(*handlers)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with opener.open(url, timeout=SECONDS) as answer, part.open("wb") as file:
+            shutil.copyfileobj(answer, file)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def run(words: list[str]) -> str:
+    """Do what the words of a command line request, and return what it prints."""
+    match words:
+        case ["path", text]:
+            return str(expanded(text))
+        case ["desktop"]:
+            folder = Path.home() / "Desktop"
+            folder.mkdir(exist_ok=True)
+            return str(folder)
+        case ["tree", text]:
+            folder = expanded(text)
+            if not folder.is_dir():
+                raise OSError("The provided path is not a directory")
+            return json.dumps(tree_of(folder))
+        case ["download", url, text, *more]:
+            download(url, expanded(text), lan=more == ["lan"])
+            return ""
+    raise OSError("wrong arguments")
+
+
+if __name__ == "__main__":
+    try:
+        sys.stdout.write(run(sys.argv[1:]))
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        sys.exit(str(error))
