@@ -86,6 +86,8 @@ class DesktopSettings:
     egress_optional: bool = False
     speak: tuple[str, ...] = ()
     """Dialects that are on: protocols of others that the service speaks too."""
+    trust_mcp_servers: bool = False
+    """Starts the servers of ``.mcp.json`` without a person's approval."""
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
     linger: float | None = None
@@ -144,6 +146,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         help="protocols of others to serve under /api/v0/desktop/as/: "
                         "cua, osworld, cdp, divided by commas; their clients may run code as "
                         "the agent's user (default: none)")  # fmt: skip
+    parser.add_argument("--trust-mcp-servers", action="store_true",
+                        help="start the servers of .mcp.json without an approval")  # fmt: skip
     parser.add_argument("--attach", nargs="?", const="", metavar=":N",
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",

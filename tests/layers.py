@@ -51,6 +51,7 @@ desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/net
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/mcp: desktop/actions vncbridge vncbridge/http
 desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
+desktop/mcp_client: desktop/files desktop/http_errors.py desktop/processes desktop/programs
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
 desktop/own_api: desktop/tool_calls recording
@@ -131,8 +132,8 @@ OWNER = {
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
-    "mcp": {"desktop/mcp"},
-    "mcp_types": {"desktop/mcp"},
+    "mcp": {"desktop/mcp", "desktop/mcp_client"},
+    "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
     "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
@@ -190,7 +191,7 @@ VALUES = {
     "desktop.launch_port.launch_port",
     *("desktop.mcp.calls.images", "desktop.mcp.limits"),
     *(f"desktop.openapi.{name}" for name in ("commands", "files", "operations", "recordings")),
-    *("desktop.openapi.screen", "desktop.openapi.state"),
+    *("desktop.openapi.mcp_tools", "desktop.openapi.screen", "desktop.openapi.state"),
     *(
         f"tools.control_plane.openapi.{name}"
         for name in ("administration", "chats", "operations", "recordings")

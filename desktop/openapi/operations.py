@@ -15,6 +15,7 @@ from .commands import (
     STARTED_PROCESS,
 )
 from .files import DIRECTORY, EDITED_FILES, LINES, MATCHES, RESOLVED_PATH, WRITTEN_FILE
+from .mcp_tools import MCP_APPROVALS, MCP_RESULT, MCP_TOOLS
 from .recordings import RECORDING, RECORDINGS, STOPPED_RECORDING
 from .screen import (
     ACTION_RESULT,
@@ -107,4 +108,9 @@ _FILES: ApiOperations = {
     "POST /api/v0/write-file": ApiOperation("write_file", WRITTEN_FILE),
     "POST /api/v0/edit-files": ApiOperation("edit_files", EDITED_FILES),
 }
-OPERATIONS: ApiOperations = {**_SCREEN, **_CONTROL, **_RECORDINGS, **_COMMANDS, **_FILES}
+_MCP: ApiOperations = {
+    "GET /api/v0/mcp/tools": ApiOperation("list_mcp_tools", MCP_TOOLS),
+    "POST /api/v0/mcp/call-tool": ApiOperation("call_mcp_tool", MCP_RESULT),
+    "POST /api/v0/mcp-approvals": ApiOperation("approve_mcp_servers", MCP_APPROVALS),
+}
+OPERATIONS: ApiOperations = {**_SCREEN, **_CONTROL, **_RECORDINGS, **_COMMANDS, **_FILES, **_MCP}

@@ -29,6 +29,7 @@ from deskhand.desktop.windows.windows import X11Windows
 from deskhand.vncbridge.server.server import Address
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
+from .mcp_parts import open_tool_servers
 from .parts import CommonParts, OpenParts, ServiceContext, announce
 from .routes import ScreenAccess, application
 from .status import attached_status
@@ -102,6 +103,7 @@ class AttachedScreen:
         recording = await common.open_recording(stack, screen, self.environment)
         recorder = recording.recorder
         registry = await common.open_registry(stack, self, cgroup)
+        servers = await open_tool_servers(stack, common, self, cgroup)
         place = (self._display, self._xauthority)
         focus = Focus(lambda: place)
         stack.callback(focus.close)
@@ -120,7 +122,7 @@ class AttachedScreen:
         clipboard = stack.enter_context(X11Clipboard(*place))
         publish = WindowEventPublisher(common.lease, common.events.publish)
         stack.enter_context(WindowWatch(*place, publish))
-        parts = OpenParts(computer, recording, registry, cgroup)
+        parts = OpenParts(computer, recording, registry, cgroup, servers)
         return AttachedParts(screen, windows, clipboard), parts
 
     def _screen(self, attached: AttachedParts, parts: OpenParts) -> ScreenAccess:

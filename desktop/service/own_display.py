@@ -67,6 +67,7 @@ from deskhand.vncbridge.viewer.pages import router as pages_router
 from .agent_requests import AgentRequests
 from .git_parts import GitParts
 from .held_modules import hold_modules
+from .mcp_parts import open_tool_servers
 from .origins import origins
 from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
 from .routes import LiveView, ScreenAccess, application, launching
@@ -211,13 +212,14 @@ class DesktopService:
         if common.programs is None:
             stack.enter_context(self._git.askpass)
         registry = await common.open_registry(stack, self, cgroup, self._git)
+        servers = await open_tool_servers(stack, common, self, cgroup)
         common.origins = lambda: origins(common, spawner, display.latest, registry)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
         common.open_lease(
             *(stack, computer, recording.recorder, self._viewers.apply_control_change),
             lambda session: _record(session, recording.recorder),
         )
-        return display, options, OpenParts(computer, recording, registry, cgroup)
+        return display, options, OpenParts(computer, recording, registry, cgroup, servers)
 
     def _defer(
         self, stack: AsyncExitStack, browser: BrowserLaunch, used: Callable[[], None]

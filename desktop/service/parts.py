@@ -46,6 +46,7 @@ from deskhand.desktop.lease.handover import LeaseEffects
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.lease.runtime import LeaseRuntime
+from deskhand.desktop.mcp_client.tool_servers import ToolServers
 from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.network.network import DesktopNetwork
 from deskhand.desktop.network.refused_page import EXPLAINED, refusal
@@ -132,6 +133,7 @@ class OpenParts:
     recording: RecordingParts
     registry: Registry
     cgroup: Choice
+    tool_servers: ToolServers
 
 
 def command_environment(

@@ -35,6 +35,7 @@ from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.desktop.mcp.calls.own_desktop import OwnDesktopCallers
+from deskhand.desktop.mcp_client.api import router as mcp_client_router
 from deskhand.desktop.metrics.api import router as metrics_router
 from deskhand.desktop.openapi.operations import OPERATIONS
 from deskhand.desktop.own_api.own_api import OwnApi
@@ -142,6 +143,9 @@ def application(
         ),
         processes_router(*(parts.registry, common.streams, context.instance), common.check_start),
         _files(common, parts, screen, git),
+        mcp_client_router(
+            parts.tool_servers, once(parts.registry, context.instance), common.check_start
+        ),
         *_git(common, git),
         docs_router(),
         metrics_router(screen.status, common.tally),

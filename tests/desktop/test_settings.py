@@ -157,3 +157,8 @@ def test_each_dialect_counts_once() -> None:
 def test_an_unknown_dialect_is_refused_with_the_known_ones(name: object) -> None:
     with pytest.raises(ValueError, match="there are cua, osworld"):
         dialects([name])
+
+
+def test_mcp_servers_are_trusted_on_request_only() -> None:
+    assert not parse([]).trust_mcp_servers
+    assert parse(["--trust-mcp-servers"]).trust_mcp_servers

@@ -1,0 +1,47 @@
+"""The MCP servers of one desktop's agent, whose files the agent helper reads."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.mcp_client.agent_files import AgentConfigFiles
+from deskhand.desktop.mcp_client.connector import McpConnector
+from deskhand.desktop.mcp_client.server_program import ServerPrograms
+from deskhand.desktop.mcp_client.tool_servers import ToolServers
+from deskhand.desktop.processes.cgroup_choice import Choice
+from deskhand.desktop.processes.registry import CommandEnvironment
+from deskhand.desktop.programs.child_launcher import ChildLauncher
+
+from .parts import VERSION, CommonParts
+from .process_settings import process_settings
+
+CONFIG_FILE = ".mcp.json"
+"""In the directory in which commands run that name none."""
+
+
+async def open_tool_servers(
+    stack: AsyncExitStack,
+    common: CommonParts,
+    environment: CommandEnvironment,
+    cgroup: Choice,
+) -> ToolServers:
+    """Open the servers; none is started before the first request."""
+
+    def workdirs() -> list[Path]:
+        places = environment.workdir(), Path(environment.environment().get("HOME", "/"))
+        return [place for place in places if place is not None]
+
+    context = common.context
+    settings = process_settings(
+        *(context.settings, context.directory, cgroup),
+        processes=None if context.limits is None else context.limits.processes,
+    )
+    launcher = context.launcher or ChildLauncher()
+    programs = ServerPrograms(environment.environment, workdirs, launcher, settings.limits)
+    await stack.enter_async_context(programs)
+    servers = ToolServers(
+        AgentConfigFiles(HelperFiles(common.helper), [common.workdir / CONFIG_FILE]),
+        McpConnector(programs, VERSION),
+        trust=context.settings.trust_mcp_servers,
+    )
+    return await stack.enter_async_context(servers)

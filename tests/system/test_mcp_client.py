@@ -1,0 +1,158 @@
+"""Servers of `.mcp.json` on real desktops: their tools, their user, and their end."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.system.services import (
+    PATIENCE,
+    Service,
+    descendants_of,
+    marked,
+    service_pid,
+    tidy,
+    until,
+)
+
+pytestmark = pytest.mark.x11
+
+SCRIPT = Path(__file__).parents[1] / "data" / "mcp" / "notes_server.py"
+PYTHON = "/usr/bin/python3"
+MARK = b"DESKHAND_MCP_SERVER="
+PRIVATE = {"action": "take", "name": "Ann", "private": True}
+
+Json = dict[str, Any]
+
+
+class Agent:
+    """The agent of a desktop, which writes `.mcp.json`."""
+
+    def __init__(self, desktop: Service) -> None:
+        self.desktop = desktop
+        started = desktop.post("/api/v0/processes/start", {"command": "pwd; id -u"})
+        answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
+        self.folder, self.user = str(answer["output"]).split()
+        self.instance = desktop.get("/api/v0/desktop")["instance_id"]
+        self.write("notes_server.py", SCRIPT.read_bytes())
+
+    def write(self, name: str, content: bytes) -> None:
+        params = {"path": f"{self.folder}/{name}"}
+        answer = self.desktop.http.post("/api/v0/write-file", params=params, content=content)
+        assert answer.is_success, answer.text
+
+    def configure(self, **servers: list[str]) -> None:
+        """Write the servers, given by their modes."""
+        script = f"{self.folder}/notes_server.py"
+        entries = {
+            name: {"command": PYTHON, "args": ["-SE", script, *modes]}
+            for name, modes in servers.items()
+        }
+        self.write(".mcp.json", json.dumps({"mcpServers": entries}).encode())
+
+    def catalog(self, query: str = "") -> Json:
+        return self.desktop.get(f"/api/v0/mcp/tools{query}")
+
+    def approve_all(self) -> None:
+        digests = [one["digest"] for one in self.catalog()["servers"]]
+        self.desktop.post("/api/v0/mcp-approvals", {"digests": digests})
+
+    def call(self, name: str, **arguments: str) -> httpx2.Response:
+        body = {"tool_name": name, "arguments": arguments}
+        return self.desktop.http.post("/api/v0/mcp/call-tool", json=body)
+
+    def facts(self, server: str) -> Json:
+        """What a server reports about its process."""
+        answer = self.call(f"{server}__environment", text="DISPLAY")
+        assert answer.is_success, answer.text
+        facts: Json = json.loads(answer.json()["content"][0]["text"])
+        return facts
+
+    def servers(self) -> list[tuple[int, str]]:
+        """The processes of servers, as the host sees them."""
+        return marked(self.instance, MARK)
+
+
+@pytest.fixture
+def agent(desktop: Service) -> Iterator[Agent]:
+    found = Agent(desktop)
+    yield found
+    found.configure()
+    assert found.catalog() == {"tools": [], "servers": []}
+    until(lambda: not found.servers(), "the end of all servers")
+
+
+def test_approved_servers_have_tools_and_run_as_the_agent(agent: Agent) -> None:
+    agent.configure(notes=[], other=["slow", "child"])
+    listed = agent.catalog()
+    assert listed["tools"] == []
+    assert [one["state"] for one in listed["servers"]] == ["needs_approval"] * 2
+    assert agent.servers() == []
+    refused = agent.call("notes__echo", text="hi")
+    assert refused.status_code == 502
+    assert refused.json()["message"] == "MCP tool call failed."
+    agent.approve_all()
+    names = [tool["name"] for tool in agent.catalog()["tools"]]
+    tools = ("echo", "environment", "fail", "picture")
+    assert names == [f"{server}__{tool}" for server in ("notes", "other") for tool in tools]
+    assert agent.call("other__echo", text="hi").json() == {
+        "content": [{"type": "text", "text": "hi", "data": "", "media_type": ""}],
+        "is_error": False,
+    }
+    facts = agent.facts("notes")
+    assert (str(facts["uid"]), facts["cwd"]) == (agent.user, agent.folder)
+    assert facts["value"].startswith(":")
+    assert facts["pid"] == facts["group"]
+    assert agent.call("echo").status_code == 400
+    assert agent.call("nothing__echo").status_code == 404
+    assert agent.call("notes__fail").json()["is_error"] is True
+
+
+def test_a_private_take_over_refuses_calls_and_stops_servers(agent: Agent) -> None:
+    status = agent.desktop.get("/api/v0/desktop")
+    if status["level"] != "user":
+        pytest.skip("the agent has no user of its own here")
+    agent.configure(notes=[])
+    agent.approve_all()
+    agent.catalog()
+    agent.desktop.post("/api/v0/desktop/lease", PRIVATE)
+    refused = agent.call("notes__echo", text="hi")
+    assert (refused.status_code, refused.json()["code"]) == (409, "human_in_control")
+    assert agent.desktop.http.delete("/api/v0/desktop/lease").is_success
+    assert agent.call("notes__echo", text="hi").is_success
+
+
+@pytest.mark.soak
+def test_servers_end_with_a_killed_service(tmp_path: Path) -> None:
+    with tidy(tmp_path / "errors.log", "--trust-mcp-servers") as desktop:
+        agent = Agent(desktop)
+        agent.configure(one=["child"], two=["child", "slow"])
+        assert len(agent.catalog()["tools"]) == 8
+        assert len(agent.servers()) == 4
+        os.kill(service_pid(desktop.ready["pid"]), signal.SIGKILL)
+        until(lambda: not agent.servers(), "the end of all servers")
+        desktop.process.wait(PATIENCE)
+        assert descendants_of(agent.instance) == []
+
+
+@pytest.mark.soak
+def test_reloads_leave_no_process(tmp_path: Path) -> None:
+    with tidy(tmp_path / "errors.log", "--trust-mcp-servers") as desktop:
+        agent = Agent(desktop)
+        for number in range(41):
+            agent.configure(same=["child"], changed=["child", str(number)])
+            with ThreadPoolExecutor(3) as requests:
+                listed = list(requests.map(lambda _: agent.catalog(), range(3)))
+            assert [len(one["tools"]) for one in listed] == [8] * 3
+        until(lambda: len(agent.servers()) == 4, "the end of replaced servers")
+        first = agent.facts("same")["pid"]
+        agent.configure(same=["child"])
+        assert len(agent.catalog()["tools"]) == 4
+        assert agent.facts("same")["pid"] == first
+        until(lambda: len(agent.servers()) == 2, "the end of the removed server")
