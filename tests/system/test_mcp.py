@@ -51,8 +51,9 @@ def test_a_client_looks_acts_and_runs_commands(desktop: Service, era: str) -> No
         assert isinstance(image, types.ImageContent)
         assert looked.structured_content["width"] == 1280
         wait = {"actions": [{"action": "wait", "duration": 0}]}
-        rested = await client.call_tool("computer_act", wait)
-        assert len(rested.content) == 1, text_of(rested)
+        # The clock of the panel may change between two calls, but not between all of them.
+        rests = [await client.call_tool("computer_act", wait) for _ in range(3)]
+        (rested, *_) = [one for one in rests if len(one.content) == 1]
         assert "No picture" in text_of(rested)
         # The pointer is drawn, so that a new position changes the picture.
         point = [640, 300 + len(era)]
