@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 ENVIRONMENT = ROOT / ".venv-interop"
 PYTHONS = ("python3.14", "python3.13", "python3.12")
+PYENV = Path("~/.pyenv/versions").expanduser()
 GROUPS = {"interop": (), "interop-without-dependencies": ("--no-deps",)}
 """Group of pyproject.toml to the options of pip."""
 READY = ".deskhand-setup"
@@ -49,12 +50,16 @@ def main() -> int:
 
 def newest_python() -> str:
     """Return the newest Python from 3.12 on that is found, else that of this script."""
-    found = (shutil.which(name) for name in PYTHONS)
-    return next((path for path in found if path and _runs(path)), sys.executable)
+    for name in PYTHONS:
+        # pyenv puts only its selected versions on the path, and names without a version.
+        found = (shutil.which(name), *map(str, sorted(PYENV.glob(f"*/bin/{name}"))))
+        for path in found:
+            if path and _runs(path):
+                return path
+    return sys.executable
 
 
 def _runs(python: str) -> bool:
-    """Return whether a Python starts: a version manager may have a name without its version."""
     done = subprocess.run([python, "-c", "import venv"], capture_output=True, check=False)
     return done.returncode == 0
 

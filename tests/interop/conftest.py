@@ -91,7 +91,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for line in summary(_results):
         terminalreporter.write_line(line)
     if _DOCUMENT:
-        Path(_DOCUMENT).write_text(table(_results, f"{datetime.now(UTC):%Y-%m-%d}"))
+        document = Path(_DOCUMENT)
+        earlier = document.read_text() if document.exists() else ""
+        document.write_text(table(_results, f"{datetime.now(UTC):%Y-%m-%d}", earlier))
         if missing := untested(_results):
             terminalreporter.write_line(f"NOT TESTED: {', '.join(missing)}", red=True)
 

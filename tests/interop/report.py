@@ -3,13 +3,16 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-REQUIRED = ("openapi-python-client", "prometheus-client", "schemathesis")
+REQUIRED = (
+    *("asyncvnc2", "mcp", "openapi-python-client", "playwright", "prometheus-client"),
+    "schemathesis",
+)
 """Clients without whose tests the run fails."""
 
 _HEADER = """# Clients that are tested with Deskhand
 
 `make interop` runs these clients against real services and writes this table. A client has a row
-when all of its tests passed.
+when all of its tests passed; that of one which was not installed stays as it was.
 
 | client | version | Python | how to connect | what was tested | date |
 |---|---|---|---|---|---|
@@ -33,16 +36,24 @@ class ClientTest:
     """``passed``, ``failed`` or ``skipped``."""
 
 
-def table(tests: Sequence[ClientTest], date: str) -> str:
-    """Return docs/clients.md: one row for each client whose tests all passed."""
-    rows = []
+def table(tests: Sequence[ClientTest], date: str, earlier: str = "") -> str:
+    """Return docs/clients.md: one row for each client whose tests all passed.
+
+    Clients of the ``earlier`` document without a test that ran keep their row.
+    """
+    rows = {row.split("|")[1].strip(): f"{row}\n" for row in earlier.splitlines() if "|" in row}
+    for heading in ("client", "---"):
+        rows.pop(heading, None)
     for name in sorted({test.client for test in tests}):
         own = [test for test in tests if test.client == name]
-        if {test.outcome for test in own} == {"passed"}:
+        outcomes = {test.outcome for test in own}
+        if "failed" in outcomes:
+            rows.pop(name, None)
+        if outcomes == {"passed"}:
             how, tested = _joined(one.how for one in own), _joined(one.tested for one in own)
             cells = (name, own[0].version, own[0].python or "-", how, tested, date)
-            rows.append(f"| {' | '.join(cells)} |\n")
-    return _HEADER + "".join(rows)
+            rows[name] = f"| {' | '.join(cells)} |\n"
+    return _HEADER + "".join(rows[name] for name in sorted(rows))
 
 
 def summary(tests: Sequence[ClientTest]) -> list[str]:

@@ -30,3 +30,13 @@ def test_a_required_client_is_untested_when_a_test_was_skipped_or_is_missing() -
     required = ("clicker", "viewer", "nobody")
     assert untested([CLICK, LOOK, VIEWER], required) == ["viewer", "nobody"]
     assert untested([CLICK, replace(LOOK, outcome="skipped")], ("clicker",)) == ["clicker"]
+
+
+def test_a_client_that_was_not_run_keeps_its_row() -> None:
+    earlier = table([CLICK, replace(VIEWER, version="3", outcome="passed")], "2026-11-01")
+    shown = table([replace(LOOK, version="1.3"), VIEWER], "2026-11-22", earlier)
+    assert shown.splitlines()[-2:] == [
+        "| clicker | 1.3 | 3.12.1 | by URL | a screenshot | 2026-11-22 |",
+        "| viewer | 3 | - | by port | a picture | 2026-11-01 |",
+    ]
+    assert "| clicker" not in table([replace(CLICK, outcome="failed")], "2026-11-22", earlier)
