@@ -16,7 +16,7 @@ def test_requests_that_concern_the_whole_browser_are_refused(method: str) -> Non
     [
         ("Page.navigate", {"url": "file:///etc/passwd"}),
         ("Page.navigate", {"url": " FILE:///data/../etc/passwd"}),
-        ("Target.createTarget", {"url": "file:///work%2f..%2fetc"}),
+        ("Target.createTarget", {"url": "file:///data%2f..%2fetc"}),
         ("DOM.setFileInputFiles", {"files": ["/data/a", "/etc/passwd"]}),
     ],
 )
