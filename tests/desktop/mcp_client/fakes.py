@@ -17,7 +17,7 @@ class MemoryFiles:
     """Implements ``ConfigFiles``: one file, which each `write` changes."""
 
     def __init__(self, servers: Json | None = None) -> None:
-        self.file = ConfigFile("/work/.mcp.json", None)
+        self.file = ConfigFile("/data/.mcp.json", None)
         self.reads = 0
         if servers is not None:
             self.write(servers)

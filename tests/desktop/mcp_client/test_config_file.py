@@ -16,7 +16,7 @@ from deskhand.desktop.mcp_client.server_entry import ServerEntry
 
 
 def parsed(servers: Any) -> McpConfig:
-    return parse_files([("/work/.mcp.json", json.dumps({"mcpServers": servers}).encode())])
+    return parse_files([("/data/.mcp.json", json.dumps({"mcpServers": servers}).encode())])
 
 
 def reason(definition: Any, name: str = "one") -> str:
