@@ -13,7 +13,7 @@ from tests.system.browsing import (
     plain_connection,
     running_chromium,
 )
-from tests.system.services import Service, SharedDesktop, service
+from tests.system.services import Service, SharedDesktop, service, tidy
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +28,13 @@ def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
     """A desktop service on which nothing goes on, whatever the test before did to it."""
     yield one_desktop.running()
     one_desktop.clear()
+
+
+@pytest.fixture(scope="session")
+def speaking_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The desktop of a worker that speaks dialects; each test ends what it began there."""
+    with tidy(tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "osworld") as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

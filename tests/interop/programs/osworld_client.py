@@ -1,0 +1,83 @@
+"""OSWorld's controllers, unchanged, on `HOST PORT`; or the program `run FILE`.
+
+Their imports of libraries for evaluations, which these calls do not use, are empty modules.
+"""
+
+import runpy
+import sys
+import tempfile
+from importlib import import_module
+from pathlib import Path
+from unittest.mock import MagicMock
+
+UNUSED = (
+    *("dotenv", "pydrive", "pydrive.auth", "pydrive.drive", "desktop_env.evaluators"),
+    *("desktop_env.evaluators.metrics", "desktop_env.evaluators.metrics.utils"),
+)
+sys.modules.update({name: MagicMock() for name in UNUSED})
+
+if sys.argv[1] == "run":
+    runpy.run_path(sys.argv[2], run_name="__main__")
+    sys.exit()
+
+PythonController = import_module("desktop_env.controllers.python").PythonController
+SetupController = import_module("desktop_env.controllers.setup").SetupController
+host, port = sys.argv[1:]
+# A retry hides an error, and takes 5 s.
+PythonController.retry_times = 1
+controller = PythonController(host, port)
+controller.retry_times, controller.retry_interval = 1, 0
+screen = controller.get_screenshot()
+assert screen.startswith(b"\x89PNG")
+assert controller.get_vm_platform() == "Linux"
+assert controller.get_vm_screen_size() == {"width": 1920, "height": 1080}
+assert controller.get_accessibility_tree().startswith("<desktop-frame")
+assert controller.get_terminal_output() is None
+for kind, parameters in (
+    ("MOVE_TO", {"x": 300, "y": 200}),
+    ("CLICK", {"button": "left"}),
+    ("MOUSE_DOWN", {"button": "right"}),
+    ("MOUSE_UP", {"button": "right"}),
+    ("RIGHT_CLICK", {"x": 1000, "y": 900}),
+    ("PRESS", {"key": "esc"}),
+    ("DOUBLE_CLICK", {}),
+    ("DRAG_TO", {"x": 310, "y": 210}),
+    ("SCROLL", {"dx": 1, "dy": -2}),
+    ("TYPING", {"text": "it's a <tag>"}),
+    ("KEY_DOWN", {"key": "shift"}),
+    ("KEY_UP", {"key": "shift"}),
+    ("HOTKEY", {"keys": ["ctrl", "a"]}),
+):
+    controller.execute_action({"action_type": kind, "parameters": parameters})
+moved = controller.execute_python_command("print(pyautogui.position()[0])")
+assert moved["output"] == "310\n", moved
+assert controller.run_python_script("print(6 * 7)")["output"] == "42\n"
+assert controller.run_bash_script("echo a; echo b >&2; exit 3")["returncode"] == 3
+
+setup = SetupController(host, port)
+with tempfile.TemporaryDirectory() as folder:
+    source = Path(folder, "note.txt")
+    source.write_text("hello")
+    steps = [
+        ("upload_file", {"files": [{"local_path": str(source), "path": "~/notes/note.txt"}]}),
+        ("execute", {"command": ["cp", "~/notes/note.txt", "~/notes/copy"]}),
+        ("launch", {"command": ["xterm", "-T", "first"]}),
+        (
+            "execute_with_verification",
+            {"command": ["true"], "verification": {"window_exists": "first"}},
+        ),
+        ("activate_window", {"window_name": "first"}),
+    ]
+    setup.setup([{"type": name, "parameters": given} for name, given in steps])
+    size = controller.get_vm_window_size("xterm")
+    assert size["width"] > 100, size
+    setup.setup([{"type": "close_window", "parameters": {"window_name": "first"}}])
+    assert controller.get_file("~/notes/copy") == b"hello"
+    tree = controller.get_vm_directory_tree("~/notes")
+    assert [one["name"] for one in tree["children"]] == ["copy", "note.txt"], tree
+    assert controller.get_vm_desktop_path().endswith("/Desktop")
+    controller.start_recording()
+    video = Path(folder, "video.mp4")
+    controller.end_recording(str(video))
+    assert video.read_bytes()[4:8] == b"ftyp"
+sys.stdout.write("done")

@@ -1,0 +1,52 @@
+"""The controllers of OSWorld's client."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.interop.clients import ROOT, Clients
+from tests.system.services import DESKHAND, Service, service
+from tests.system.test_forward import forwarding
+
+PATH = "/api/v0/desktop/as/osworld"
+
+
+@pytest.fixture(scope="module")
+def osworld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A desktop that speaks OSWorld's protocol."""
+    errors = tmp_path_factory.mktemp("osworld") / "errors.log"
+    with service(errors, "desktop", "--speak", "osworld") as found:
+        yield found
+
+
+@pytest.mark.interop_client(
+    "desktop-env",
+    how="`deskhand forward osworld`, then `PythonController('127.0.0.1', 5000)`; or HTTP Basic",
+    tested="all actions, scripts, files, windows and a recording, by both controllers",
+)
+@pytest.mark.slow("waits between its requests")
+@pytest.mark.parametrize("way", ["forward", "basic"])
+def test_its_controllers_work_unchanged(interop: Clients, osworld: Service, way: str) -> None:
+    if way == "forward":
+        with forwarding(osworld, "osworld", "--port", "0") as (_, ready):
+            printed = interop.run("osworld_client.py", *ready["listen"].split(":")).stdout
+    else:
+        address = urlsplit(osworld.url)
+        host, port = f"x:{osworld.token}@{address.hostname}", f"{address.port}{PATH}"
+        printed = interop.run("osworld_client.py", host, port).stdout
+    assert printed.endswith("done"), printed
+
+
+@pytest.mark.interop_client(
+    "desktop-env",
+    how="`examples/osworld_provider.py`",
+    tested="a provider of DesktopEnv, and one task on a reverted desktop",
+)
+@pytest.mark.slow("starts two desktops")
+def test_a_task_succeeds_on_a_desktop_of_the_provider(interop: Clients) -> None:
+    path = f"{Path(DESKHAND).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    example = str(ROOT / "examples" / "osworld_provider.py")
+    printed = interop.run("osworld_client.py", "run", example, environment={"PATH": path}).stdout
+    assert printed.endswith("score 1.0\n"), printed

@@ -1,0 +1,154 @@
+"""What holds for each dialect by construction: one table, a row for each of them."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import httpx2
+import pytest
+
+from tests.system.services import Service, client, until
+from tests.system.test_desktop_release import pressed_on
+
+pytestmark = [pytest.mark.x11, pytest.mark.root]
+
+LEASE = "/api/v0/desktop/lease"
+RECORDING = "7c1f3a52-0c1b-4f0e-9a34-0d8a4b9f6c12"
+SECRET = "hunter2hunter2"
+OSWORLD = "/api/v0/desktop/as/osworld"
+PREFIX = "import pyautogui; import time; pyautogui.FAILSAFE = False; "
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """How a dialect has refused."""
+
+    status: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a client of a dialect does what the table needs."""
+
+    click: Callable[[Service], Refusal | None]
+    screenshot: Callable[[Service], Refusal | None]
+    type: Callable[[Service, str], None]
+    hold: Callable[[Service], None]
+    """Holds something down, and disconnects."""
+    tool: str
+    """Name of the step of `type`."""
+
+
+def answered(reply: httpx2.Response) -> Refusal | None:
+    return None if reply.is_success else Refusal(reply.status_code, reply.text)
+
+
+def osworld_code(desktop: Service, code: str) -> httpx2.Response:
+    body = {"command": ["python", "-c", PREFIX + code], "shell": False}
+    return desktop.http.post(f"{OSWORLD}/execute", json=body)
+
+
+def osworld_type(desktop: Service, text: str) -> None:
+    assert osworld_code(desktop, f"pyautogui.typewrite({text!r})").is_success
+
+
+def osworld_hold(desktop: Service) -> None:
+    code = "pyautogui.keyDown('shift'); time.sleep(60)"
+    body = {"command": ["python", "-c", PREFIX + code]}
+    with client(desktop.ready) as leaving, pytest.raises(httpx2.ReadTimeout):
+        leaving.post(f"{OSWORLD}/execute", json=body, timeout=1.0)
+
+
+DIALECTS = {
+    "osworld": Dialect(
+        click=lambda desktop: answered(osworld_code(desktop, "pyautogui.click(5, 5)")),
+        screenshot=lambda desktop: answered(desktop.http.get(f"{OSWORLD}/screenshot")),
+        type=osworld_type,
+        hold=osworld_hold,
+        tool="osworld.execute",
+    ),
+}
+
+
+@pytest.fixture
+def speaking(speaking_desktop: Service) -> Service:
+    """A desktop that speaks all dialects of the table."""
+    return speaking_desktop
+
+
+@pytest.fixture(params=DIALECTS)
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    """Each row of the table."""
+    return DIALECTS[request.param]
+
+
+@pytest.fixture
+def ann(speaking: Service) -> Iterator[Callable[[bool], None]]:
+    """Gives control to a person, in private or not, until the end of the test."""
+
+    def take(private: bool) -> None:
+        speaking.post(LEASE, {"action": "take", "name": "Ann", "private": private})
+
+    yield take
+    assert speaking.http.delete(LEASE).is_success
+
+
+def test_input_is_refused_while_a_person_is_in_control(
+    speaking: Service, dialect: Dialect, ann: Callable[[bool], None]
+) -> None:
+    assert dialect.click(speaking) is None
+    ann(False)
+    refusal = dialect.click(speaking)
+    assert refusal is not None
+    assert refusal.status == 409
+    assert "human_in_control: Ann is in control" in refusal.text
+    assert "Traceback" not in refusal.text
+    assert dialect.screenshot(speaking) is None
+
+
+def test_a_private_screen_is_not_shown(
+    speaking: Service, dialect: Dialect, ann: Callable[[bool], None]
+) -> None:
+    ann(True)
+    refusal = dialect.screenshot(speaking)
+    assert refusal is not None
+    assert refusal.status == 409
+    assert "human_in_control" in refusal.text
+
+
+def test_secrets_are_masked_in_steps(speaking: Service, dialect: Dialect) -> None:
+    speaking.post("/api/v0/desktop/secrets", {"values": [SECRET]})
+    speaking.post("/api/v0/desktop/recording/start", {"recording_id": RECORDING})
+    dialect.type(speaking, f"a {SECRET}")
+    stopped = speaking.post("/api/v0/desktop/recording/stop", {"recording_id": RECORDING})
+    assert stopped["message"] == "Recording stopped."
+    steps = speaking.get(f"/api/v0/desktop/recordings/{RECORDING}")["steps"]
+    assert [step["tool"] for step in steps] == [dialect.tool]
+    assert "hunter2" not in str(steps)
+    assert speaking.http.delete(f"/api/v0/desktop/recordings/{RECORDING}").is_success
+    assert speaking.http.delete("/api/v0/desktop/secrets").is_success
+
+
+def test_input_counts_as_activity(speaking: Service, dialect: Dialect) -> None:
+    began = time.monotonic()
+    assert dialect.click(speaking) is None
+    idle = speaking.get("/api/v0/desktop")["last_activity_s"]
+    # The status has milliseconds.
+    assert idle <= time.monotonic() - began + 0.001
+
+
+def test_held_keys_are_released_when_the_client_disconnects(
+    speaking: Service, dialect: Dialect
+) -> None:
+    pressed = pressed_on(speaking)
+    try:
+        dialect.hold(speaking)
+        until(lambda: not pressed(), "the release of everything")
+    finally:
+        pressed.close()
+
+
+def test_a_dialect_that_is_off_is_not_found(desktop: Service) -> None:
+    for name in ("osworld/screenshot", "osworld/execute", "cdp/json/version"):
+        assert desktop.http.get(f"/api/v0/desktop/as/{name}").status_code == 404

@@ -1,0 +1,101 @@
+"""OSWorld's routes on a real desktop, with HTTP Basic."""
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from tests.system.services import PATIENCE, Service
+
+pytestmark = [pytest.mark.x11, pytest.mark.root]
+
+PATH = "/api/v0/desktop/as/osworld"
+
+
+@pytest.fixture
+def osworld(speaking_desktop: Service) -> Service:
+    """A desktop that speaks OSWorld's protocol."""
+    return speaking_desktop
+
+
+@pytest.fixture
+def http(osworld: Service) -> Iterator[httpx2.Client]:
+    """A client as `requests` with `x:TOKEN@HOST`, which sends HTTP Basic."""
+    base = f"{osworld.url}{PATH}/"
+    with httpx2.Client(base_url=base, auth=("x", osworld.token), timeout=PATIENCE) as found:
+        yield found
+
+
+def test_code_that_python_has_to_run_uses_our_pyautogui(
+    osworld: Service, http: httpx2.Client
+) -> None:
+    code = (
+        "import pyautogui; x = 320\npyautogui.moveTo(x, 240); pyautogui.PAUSE = 0\n"
+        "print(*pyautogui.position(), *pyautogui.size())\n"
+        "try:\n    pyautogui.screenshot()\n"
+        "except pyautogui.PyAutoGUIException as error:\n    print(error)\n"
+    )
+    answer = http.post("execute", json={"command": ["python", "-c", code], "shell": False})
+    found = answer.json()
+    assert found["error"] == ""
+    assert found["output"] == (
+        "320 240 1920 1080\n"
+        "pyautogui.screenshot is not served here: use the route GET /screenshot\n"
+    )
+    assert http.get("cursor_position").json() == [320, 240]
+    assert osworld.act(action="cursor_position")["native_point"] == [320, 240]
+
+
+def test_stdout_is_what_the_program_prints(http: httpx2.Client) -> None:
+    platform = {"command": ["python", "-c", "import platform; print(platform.system())"]}
+    answer = {"status": "success", "output": "Linux\n", "error": "", "returncode": 0}
+    assert http.post("execute", json=platform).json() == answer
+    missing = http.post("execute", json={"command": "no-such-program"})
+    assert missing.status_code == 500
+    assert missing.json()["status"] == "error"
+    late = http.post("run_bash_script", json={"script": "sleep 50", "timeout": 0.1})
+    assert (late.status_code, late.json()["returncode"]) == (500, -1)
+    chrome = http.post("execute", json={"command": "command -v google-chrome", "shell": True})
+    assert chrome.json()["output"].endswith("/share/osworld/bin/google-chrome\n")
+
+
+def test_a_large_output_is_whole(http: httpx2.Client) -> None:
+    answer = http.post("setup/execute", json={"command": "seq 1 50000", "shell": True}).json()
+    assert answer["output"].split() == [str(number) for number in range(1, 50_001)]
+
+
+def test_files_are_exchanged(http: httpx2.Client) -> None:
+    data = bytes(range(256)) * 5000
+    sent = http.post(
+        *("setup/upload",), data={"file_path": "~/new/file"}, files={"file_data": ("file", data)}
+    )
+    assert sent.text == f"File Uploaded: {len(data)} bytes"
+    received = http.post("file", data={"file_path": "~/new/file"})
+    assert received.content == data
+    assert received.headers["content-disposition"] == 'attachment; filename="file"'
+    missing = http.post("file", data={"file_path": "/no/such"})
+    assert (missing.status_code, missing.json()["error"]) == (404, "File not found")
+    tree = http.post("list_directory", json={"path": "~/new"}).json()["directory_tree"]
+    assert tree["children"] == [{"type": "file", "name": "file"}]
+    private = {"url": "http://127.0.0.1:9/x", "path": "~/x"}
+    refused = http.post("setup/download_file", json=private)
+    assert refused.status_code == 500
+    assert "osworld:lan" in refused.json()["message"]
+
+
+def test_one_recording_is_made(http: httpx2.Client) -> None:
+    assert http.post("end_recording").status_code == 400
+    assert http.post("start_recording").json() == {"status": "success"}
+    assert http.post("start_recording").status_code == 400
+    assert http.post("end_recording").content[4:8] == b"ftyp"
+
+
+def test_a_viewer_may_only_watch(osworld: Service) -> None:
+    instance = osworld.get("/api/v0/desktop")["instance_id"]
+    body = {"name": "watcher", "scopes": [f"desktop:{instance}:view"]}
+    headers = {"X-API-Key": osworld.post("/api/v0/tokens", body)["token"]}
+    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", headers=headers) as viewer:
+        assert viewer.get("screenshot").content.startswith(b"\x89PNG")
+        assert viewer.post("screen_size").json() == {"width": 1920, "height": 1080}
+        assert viewer.get("platform").text == "Linux"
+        assert viewer.post("execute", json={"command": "true"}).status_code == 403
