@@ -11,7 +11,9 @@ from tests.system.services import PATIENCE, Service
 
 pytestmark = pytest.mark.x11
 
-IDS = Path(__file__).parent.parent / "data" / "operations"
+DATA = Path(__file__).parent.parent / "data"
+IDS = DATA / "operations"
+NOTES_SERVER = DATA / "mcp" / "notes_server.py"
 DESKTOP = "/api/v0/desktop"
 
 
@@ -123,6 +125,26 @@ def _use_files(asked: Documented) -> None:
         asked("POST", "/api/v0/search", json=request)
     with asked.stream("/api/v0/watch", params={"path": workdir}):
         pass
+    _use_mcp_servers(asked, workdir)
+
+
+def _use_mcp_servers(asked: Documented, workdir: str) -> None:
+    def write(name: str, content: bytes) -> None:
+        place = {"path": f"{workdir}/{name}"}
+        binary = {"Content-Type": "application/octet-stream"}
+        asked("POST", "/api/v0/write-file", params=place, content=content, headers=binary)
+
+    write("notes_server.py", NOTES_SERVER.read_bytes())
+    command = {"command": "/usr/bin/python3", "args": ["-SE", f"{workdir}/notes_server.py"]}
+    write(".mcp.json", json.dumps({"mcpServers": {"notes": command}}).encode())
+    waiting = asked("GET", "/api/v0/mcp/tools")["servers"]
+    digests = [server["digest"] for server in waiting]
+    asked("POST", "/api/v0/mcp-approvals", json={"digests": digests})
+    assert asked("GET", "/api/v0/mcp/tools")["tools"]
+    call = {"tool_name": "notes__environment", "arguments": {"text": "HOME"}}
+    asked("POST", "/api/v0/mcp/call-tool", json=call)
+    write(".mcp.json", b'{"mcpServers": {}}')
+    assert asked("GET", "/api/v0/mcp/tools")["servers"] == []
 
 
 def _record(asked: Documented) -> None:
