@@ -25,7 +25,7 @@ from tests.desktop.computer.test_computer import fake_desktop
 from tests.desktop.fakes import NATIVE
 
 CALLER = Caller("call", "chat")
-LEFT_DOWN = {"key_down", "left_mouse_down"}
+LEFT_DOWN = {"key_down", *(name for name in ACTIONS if name.endswith("_mouse_down"))}
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 anything = st.recursive(
