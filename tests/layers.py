@@ -37,6 +37,7 @@ desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/
 desktop/__main__.py: desktop/isolation desktop/launch
 desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http
   vncbridge/rfb vncbridge/websocket
+desktop/dialects/cua: desktop/own_api vncbridge vncbridge/http vncbridge/websocket
 desktop/dialects/osworld: desktop/isolation desktop/own_api vncbridge vncbridge/http
 desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
   desktop/programs desktop/windows desktop/x11

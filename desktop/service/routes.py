@@ -21,6 +21,7 @@ from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
 from deskhand.desktop.dialects.cdp.api import router as cdp_router
 from deskhand.desktop.dialects.cdp.connection import CdpDesktop
+from deskhand.desktop.dialects.cua.api import router as cua_router
 from deskhand.desktop.dialects.osworld.agent_files import FOLDER as OSWORLD_FOLDER
 from deskhand.desktop.dialects.osworld.api import router as osworld_router
 from deskhand.desktop.events.api import router as events_router
@@ -243,6 +244,8 @@ def _dialects(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> tuple[
     speak, found = common.context.settings.speak, list[APIRouter]()
     if "cdp" in speak:
         found.append(_cdp(own_api, common, step_log))
+    if "cua" in speak:
+        found.append(cua_router(own_api))
     if not {"osworld", "osworld:lan"}.isdisjoint(speak):
         programs = common.context.directory.path / OSWORLD_FOLDER
         found.append(osworld_router(own_api, programs, lan="osworld:lan" in speak))

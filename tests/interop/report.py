@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 REQUIRED = (
-    *("asyncvnc2", "mcp", "openapi-python-client", "playwright", "prometheus-client"),
+    *("asyncvnc2", "cua-sandbox", "mcp", "openapi-python-client", "playwright"),
+    "prometheus-client",
     "schemathesis",
 )
 """Clients without whose tests the run fails."""

@@ -33,7 +33,9 @@ def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
 @pytest.fixture(scope="session")
 def speaking_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The desktop of a worker that speaks dialects; each test ends what it began there."""
-    with tidy(tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "osworld") as found:
+    with tidy(
+        tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "cua,osworld"
+    ) as found:
         yield found
 
 

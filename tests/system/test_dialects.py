@@ -1,13 +1,15 @@
 """What holds for each dialect by construction: one table, a row for each of them."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import httpx2
 import pytest
+from websockets.sync.client import connect
 
-from tests.system.services import Service, client, until
+from tests.system.services import PATIENCE, Service, client, until
 from tests.system.test_desktop_release import pressed_on
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
@@ -15,6 +17,7 @@ pytestmark = [pytest.mark.x11, pytest.mark.root]
 LEASE = "/api/v0/desktop/lease"
 RECORDING = "7c1f3a52-0c1b-4f0e-9a34-0d8a4b9f6c12"
 SECRET = "hunter2hunter2"
+CUA = "/api/v0/desktop/as/cua"
 OSWORLD = "/api/v0/desktop/as/osworld"
 PREFIX = "import pyautogui; import time; pyautogui.FAILSAFE = False; "
 
@@ -38,6 +41,8 @@ class Dialect:
     """Holds something down, and disconnects."""
     tool: str
     """Name of the step of `type`."""
+    refused: int = 409
+    """Status of a refusal; clients of some protocols read the body alone."""
 
 
 def answered(reply: httpx2.Response) -> Refusal | None:
@@ -60,7 +65,32 @@ def osworld_hold(desktop: Service) -> None:
         leaving.post(f"{OSWORLD}/execute", json=body, timeout=1.0)
 
 
+def cua(desktop: Service, command: str, **fields: object) -> Refusal | None:
+    """Send a command over a WebSocket of its own, with the parameters beside the command."""
+    address = desktop.url.replace("http", "ws") + f"{CUA}/ws"
+    with connect(address, additional_headers={"X-API-Key": desktop.token}) as socket:
+        socket.send(json.dumps({"command": command, **fields}))
+        answer = json.loads(socket.recv(PATIENCE))
+    return None if answer["success"] else Refusal(200, answer["error"])
+
+
+def cua_type(desktop: Service, text: str) -> None:
+    assert cua(desktop, "type_text", text=text) is None
+
+
+def cua_hold(desktop: Service) -> None:
+    assert cua(desktop, "key_down", key="shift") is None
+
+
 DIALECTS = {
+    "cua": Dialect(
+        click=lambda desktop: cua(desktop, "left_click", x=5, y=5),
+        screenshot=lambda desktop: cua(desktop, "screenshot"),
+        type=cua_type,
+        hold=cua_hold,
+        tool="cua.type_text",
+        refused=200,
+    ),
     "osworld": Dialect(
         click=lambda desktop: answered(osworld_code(desktop, "pyautogui.click(5, 5)")),
         screenshot=lambda desktop: answered(desktop.http.get(f"{OSWORLD}/screenshot")),
@@ -101,7 +131,7 @@ def test_input_is_refused_while_a_person_is_in_control(
     ann(False)
     refusal = dialect.click(speaking)
     assert refusal is not None
-    assert refusal.status == 409
+    assert refusal.status == dialect.refused
     assert "human_in_control: Ann is in control" in refusal.text
     assert "Traceback" not in refusal.text
     assert dialect.screenshot(speaking) is None
@@ -113,7 +143,7 @@ def test_a_private_screen_is_not_shown(
     ann(True)
     refusal = dialect.screenshot(speaking)
     assert refusal is not None
-    assert refusal.status == 409
+    assert refusal.status == dialect.refused
     assert "human_in_control" in refusal.text
 
 
@@ -150,5 +180,5 @@ def test_held_keys_are_released_when_the_client_disconnects(
 
 
 def test_a_dialect_that_is_off_is_not_found(desktop: Service) -> None:
-    for name in ("osworld/screenshot", "osworld/execute", "cdp/json/version"):
+    for name in ("osworld/screenshot", "osworld/execute", "cdp/json/version", "cua/status"):
         assert desktop.http.get(f"/api/v0/desktop/as/{name}").status_code == 404

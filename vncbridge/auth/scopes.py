@@ -61,6 +61,10 @@ RULES = (
         Rule(f"{DESKTOP}/as/osworld/{name}", "desktop", "view", reads=True, whole=True)
         for name in ("screenshot", "platform", "terminal")
     ),
+    *(
+        Rule(f"{DESKTOP}/as/cua/{name}", "desktop", "view", reads=True, whole=True)
+        for name in ("status", "commands")
+    ),
     # Only its method differs: it changes nothing.
     Rule(f"{DESKTOP}/as/osworld/screen_size", "desktop", "view", whole=True),
     # A credential for one desktop must not clear the masks of its recordings.

@@ -1,0 +1,1 @@
+"""The protocol of cua's computer server: commands over HTTP and WebSocket."""

@@ -1,0 +1,120 @@
+"""Commands of files. Pure; ``~`` and relative paths are below the agent's home.
+
+Contents pass through the file routes. What these have no route for runs in the process core, as the
+agent's user.
+"""
+
+import base64
+import binascii
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+from .arguments import Params, text, whole
+from .errors import FailedCommand
+from .route_call import Calls, RouteCall, succeeding
+from .shell_commands import absolute, completed
+
+READ, WRITE, LIST = "/api/v0/read-file", "/api/v0/write-file", "/api/v0/list-directory"
+_NOT_THERE = (400, 404)
+"""Statuses for a path that is missing, or something else."""
+
+
+def file_exists(params: Params) -> Calls:
+    """Return whether a path is a file."""
+    query = {"path": (yield from _path(params)), "limit": "1"}
+    return {"exists": (yield from _found(RouteCall("GET", READ, params=query)))}
+
+
+def directory_exists(params: Params) -> Calls:
+    """Return whether a path is a directory."""
+    query = {"path": (yield from _path(params))}
+    return {"exists": (yield from _found(RouteCall("POST", LIST, params=query)))}
+
+
+def list_dir(params: Params) -> Calls:
+    """Return the names in a directory."""
+    query = {"path": (yield from _path(params))}
+    reply = yield from succeeding("POST", LIST, params=query)
+    return {"files": [one["name"] for one in reply.json()["contents"]]}
+
+
+def read_text(params: Params) -> Calls:
+    """Return the text of a file."""
+    content = yield from _content(params)
+    return {"content": content.decode("utf-8", "replace")}
+
+
+def read_bytes(params: Params) -> Calls:
+    """Return the bytes of a file, or a range of them."""
+    offset = whole(params, "offset", 0)
+    length = None if params.get("length") is None else whole(params, "length")
+    if offset < 0 or (length is not None and length < 0):
+        raise FailedCommand("offset and length must not be negative")
+    if length == 0:
+        return {"content_b64": ""}
+    limit = {} if length is None else {"limit": str(length)}
+    content = yield from _content(params, offset=str(offset), **limit)
+    return {"content_b64": base64.b64encode(content).decode()}
+
+
+def write_text(params: Params) -> Calls:
+    """Replace a file by a text."""
+    content = text(params, "content").encode()
+    query = {"path": (yield from _path(params))}
+    yield from succeeding("POST", WRITE, params=query, content=content)
+    return {}
+
+
+def write_bytes(params: Params) -> Calls:
+    """Replace a file by bytes, or append them."""
+    encoded = text(params, "content_b64")
+    try:
+        content = base64.b64decode(encoded, validate=True)
+    except binascii.Error as error:
+        raise FailedCommand("content_b64 must be base64") from error
+    path = yield from _path(params)
+    if params.get("append"):
+        # The input of a process is text.
+        yield from completed(f"base64 -d >> {shlex.quote(path)}", encoded or "\n")
+    else:
+        yield from succeeding("POST", WRITE, params={"path": path}, content=content)
+    return {}
+
+
+def file_size(params: Params) -> Calls:
+    """Return the number of bytes of a file."""
+    path = yield from _path(params)
+    output = yield from completed(f"stat --format=%s -- {shlex.quote(path)}")
+    return {"size": int(output)}
+
+
+def changed_by(command: str) -> Callable[[Params], Calls]:
+    """Return the command that runs a program with the path as its argument."""
+
+    def change(params: Params) -> Calls:
+        path = yield from _path(params)
+        yield from completed(f"{command} -- {shlex.quote(path)}")
+        return {}
+
+    return change
+
+
+def _path(params: Params) -> Any:
+    path = text(params, "path")
+    if not path:
+        raise FailedCommand("path must not be empty")
+    return (yield from absolute(path))
+
+
+def _found(call: RouteCall) -> Any:
+    reply = yield call
+    if reply.status >= 400 and reply.status not in _NOT_THERE:
+        raise reply.refusal()
+    return reply.status < 400
+
+
+def _content(params: Params, **query: str) -> Any:
+    named = {"path": (yield from _path(params)), **query}
+    reply = yield from succeeding("GET", READ, params=named)
+    return reply.body

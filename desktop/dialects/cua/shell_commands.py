@@ -1,0 +1,127 @@
+"""Commands that run programs. Pure.
+
+They run in the process core as the agent's user. Standard output and standard error are one stream
+there: ``stdout`` has both.
+"""
+
+import shlex
+from typing import Any
+
+from .arguments import Params, number, text, texts
+from .errors import FailedCommand
+from .route_call import DESKTOP, Calls, Json, RouteCall, succeeding
+
+PROCESSES = "/api/v0/processes"
+LONGEST_WAIT = 240.0
+"""Seconds that one call waits for the exit of a process; more calls follow."""
+_PAGE = "65536"
+_PIECE = 262_144
+"""Characters of input that one call gives."""
+
+
+def run_command(params: Params) -> Calls:
+    """Run a command to its end; a command that fails succeeds with its exit code."""
+    wanted = params.get("timeout")
+    timeout = None if wanted is None else max(number(params, "timeout"), 0)
+    process = yield from _started(text(params, "command"))
+    ended = yield from _exited(process, timeout)
+    if ended is None:
+        yield RouteCall("POST", f"{PROCESSES}/{process}/signal", {"signal": "kill"})
+        return {
+            "success": False,
+            "stdout": "",
+            "stderr": f"Command timed out after {timeout:g}s",
+            "return_code": -1,
+        }
+    output = yield from _output(process)
+    return {"stdout": output, "stderr": "", "return_code": ended}
+
+
+def open_target(params: Params) -> Calls:
+    """Open a file or an address with the application for it."""
+    target = text(params, "target")
+    kind = "url" if "://" in target else "path"
+    if kind == "path":
+        target = yield from absolute(target)
+    yield from succeeding("POST", f"{DESKTOP}/open", json={kind: target})
+    return {}
+
+
+def launch(params: Params) -> Calls:
+    """Launch an installed application by its name, or else a program."""
+    app = text(params, "app")
+    arguments = texts(params, "args") if params.get("args") is not None else []
+    reply = yield RouteCall("POST", f"{DESKTOP}/launch", {"name": app, "args": arguments})
+    if reply.status == 404:
+        # `exec` keeps the process id that the shell prints.
+        command = f"echo $$; exec {shlex.join([app, *arguments])}"
+        process = yield from _started(command)
+        query = {"wait_for": "output", "timeout_ms": "5000"}
+        first = yield from succeeding("GET", f"{PROCESSES}/{process}/output", params=query)
+        line = str(first.json()["output"]).partition("\n")[0]
+        return {"pid": int(line) if line.isdecimal() else None}
+    if reply.status >= 400:
+        raise reply.refusal()
+    # The route returns an id of the process core, not that of the kernel.
+    return {"pid": None}
+
+
+def absolute(path: str) -> Any:
+    """Return the absolute path of one that may begin with ``~`` or be relative to the home."""
+    if path.startswith("/"):
+        return path
+    # Without parts it is the home.
+    reply = yield from succeeding("POST", "/api/v0/list-directory", json={"path": []})
+    home = str(reply.json()["absolute_path_string"])
+    rest = path.removeprefix("~").lstrip("/")
+    return f"{home}/{rest}".rstrip("/") if rest else home
+
+
+def completed(command: str, given: str = "") -> Any:
+    """Run a program of our own with ``given`` as its input, and return its output.
+
+    Raises:
+        FailedCommand: If its exit code is not 0; the text is its output.
+    """
+    process = yield from _started(command, stdin=bool(given))
+    for start in range(0, len(given), _PIECE):
+        piece = given[start : start + _PIECE]
+        body = {"data": piece, "close": start + _PIECE >= len(given)}
+        yield from succeeding("POST", f"{PROCESSES}/{process}/input", json=body)
+    code = yield from _exited(process, None)
+    output = yield from _output(process)
+    if code:
+        raise FailedCommand(output.strip() or f"exit code {code}")
+    return output
+
+
+def _started(command: str, **fields: Any) -> Any:
+    body: Json = {"command": command, **fields}
+    reply = yield from succeeding("POST", f"{PROCESSES}/start", json=body)
+    return reply.json()["id"]
+
+
+def _exited(process: str, timeout: float | None) -> Any:
+    """Return the exit code of a process; None if it runs longer than ``timeout``."""
+    left = timeout
+    while left is None or left > 0:
+        wait = LONGEST_WAIT if left is None else min(left, LONGEST_WAIT)
+        params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
+        reply = yield from succeeding("GET", f"{PROCESSES}/{process}/output", params=params)
+        found = reply.json()
+        if not found["running"]:
+            return int(found.get("exit_code") or 0)
+        left = None if left is None else left - wait
+    return None
+
+
+def _output(process: str) -> Any:
+    parts, cursor = list[str](), "0"
+    while True:
+        params = {"cursor": cursor, "limit": _PAGE}
+        reply = yield from succeeding("GET", f"{PROCESSES}/{process}/output", params=params)
+        found = reply.json()
+        parts.append(str(found["output"]))
+        cursor = str(found["next_cursor"])
+        if not found["has_more"]:
+            return "".join(parts)

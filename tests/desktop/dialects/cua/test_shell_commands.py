@@ -1,0 +1,116 @@
+from typing import Any
+
+import pytest
+
+from deskhand.desktop.dialects.cua import shell_commands as shell
+from deskhand.desktop.dialects.cua.errors import FailedCommand
+from deskhand.desktop.dialects.cua.route_call import RouteCall
+from deskhand.desktop.errors import DesktopRefused
+from tests.desktop.dialects.cua.scripted_replies import MISSING, REFUSED, driven, reply
+
+START, OUTPUT = "/api/v0/processes/start", "/api/v0/processes/p/output"
+STARTED = reply({"id": "p"})
+RUNNING = reply({"running": True})
+HOME = reply({"absolute_path_string": "/home/agent"})
+
+
+def exited(code: int = 0) -> Any:
+    return reply({"running": False, "exit_code": code})
+
+
+def page(text: str, *, more: bool = False) -> Any:
+    return reply({"output": text, "next_cursor": len(text), "has_more": more})
+
+
+def wait(milliseconds: int) -> RouteCall:
+    params = {"wait_for": "exit", "timeout_ms": str(milliseconds)}
+    return RouteCall("GET", OUTPUT, params=params)
+
+
+def test_a_command_that_fails_succeeds_with_its_exit_code() -> None:
+    replies = [STARTED, exited(3), page("he", more=True), page("llo\n")]
+    fields, calls = driven(shell.run_command({"command": "echo hello; exit 3"}), replies)
+    assert fields == {"stdout": "hello\n", "stderr": "", "return_code": 3}
+    assert calls == [
+        RouteCall("POST", START, {"command": "echo hello; exit 3"}),
+        wait(240_001),
+        RouteCall("GET", OUTPUT, params={"cursor": "0", "limit": "65536"}),
+        RouteCall("GET", OUTPUT, params={"cursor": "2", "limit": "65536"}),
+    ]
+
+
+def test_a_command_without_a_timeout_is_awaited_to_its_end() -> None:
+    replies = [STARTED, RUNNING, RUNNING, exited(), page("")]
+    fields, _ = driven(shell.run_command({"command": "sleep 999"}), replies)
+    assert fields["return_code"] == 0
+
+
+def test_a_command_that_takes_too_long_is_killed() -> None:
+    params = {"command": "sleep 999", "timeout": 250}
+    fields, calls = driven(shell.run_command(params), [STARTED, RUNNING, RUNNING])
+    assert fields == {
+        "success": False,
+        "stdout": "",
+        "stderr": "Command timed out after 250s",
+        "return_code": -1,
+    }
+    killed = RouteCall("POST", "/api/v0/processes/p/signal", {"signal": "kill"})
+    assert calls[1:] == [wait(240_001), wait(10_001), killed]
+
+
+@pytest.mark.parametrize(
+    ("target", "body"),
+    [
+        ("https://example.com", {"url": "https://example.com"}),
+        ("/tmp/a.txt", {"path": "/tmp/a.txt"}),
+        ("~/a.txt", {"path": "/home/agent/a.txt"}),
+    ],
+)
+def test_files_and_addresses_are_opened(target: str, body: dict[str, str]) -> None:
+    calls = driven(shell.open_target({"target": target}), [HOME])[1]
+    assert calls[-1] == RouteCall("POST", "/api/v0/desktop/open", body)
+
+
+def test_paths_below_the_home_become_absolute() -> None:
+    for path, expected in [
+        ("/x", "/x"),
+        ("~", "/home/agent"),
+        ("~/x/", "/home/agent/x"),
+        ("x/y", "/home/agent/x/y"),
+    ]:
+        assert driven(shell.absolute(path), [HOME])[0] == expected
+
+
+def test_an_installed_application_is_launched() -> None:
+    fields, calls = driven(shell.launch({"app": "terminal", "args": ["a"]}), [])
+    assert fields == {"pid": None}
+    body = {"name": "terminal", "args": ["a"]}
+    assert calls == [RouteCall("POST", "/api/v0/desktop/launch", body)]
+    with pytest.raises(DesktopRefused, match="never"):
+        driven(shell.launch({"app": "terminal"}), [REFUSED])
+
+
+@pytest.mark.parametrize(("output", "pid"), [("123\nmore", 123), ("", None)])
+def test_a_program_is_launched_with_its_process_id(output: str, pid: int | None) -> None:
+    replies = [MISSING, STARTED, reply({"output": output})]
+    fields, calls = driven(shell.launch({"app": "xterm", "args": ["-e", "a b"]}), replies)
+    assert fields == {"pid": pid}
+    assert calls[1].json == {"command": "echo $$; exec xterm -e 'a b'"}
+
+
+def test_input_is_given_in_pieces() -> None:
+    given = "a" * 262_144 + "b"
+    replies = [STARTED, reply({}), reply({}), exited(), page("out")]
+    output, calls = driven(shell.completed("cat", given), replies)
+    assert output == "out"
+    assert [call.json for call in calls[:3]] == [
+        {"command": "cat", "stdin": True},
+        {"data": "a" * 262_144, "close": False},
+        {"data": "b", "close": True},
+    ]
+
+
+@pytest.mark.parametrize(("output", "sentence"), [("oops\n", "oops"), ("", "exit code 2")])
+def test_a_failure_of_our_own_program_is_an_error(output: str, sentence: str) -> None:
+    with pytest.raises(FailedCommand, match=sentence):
+        driven(shell.completed("false"), [STARTED, exited(2), page(output)])
