@@ -70,7 +70,8 @@ desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/to
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
-tools/agents/chats: desktop/network tools/agents/desktops tools/agents/loop
+tools/agents/approvals: tools/kit tools/store
+tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store
   tools/store/faults vncbridge/server
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
@@ -141,7 +142,8 @@ OWNER = {
     "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
-        *("tools/agents/chats", "tools/audit", "tools/credentials", "tools/recovery"),
+        *("tools/agents/approvals", "tools/agents/chats", "tools/audit", "tools/credentials"),
+        "tools/recovery",
         "tools/store",
         "tools/store/migrations/versions",
     },

@@ -75,6 +75,8 @@ class Settings:
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
     """``HOST:PORT`` of this machine that desktops may reach in every mode."""
+    trust_mcp_servers: bool = False
+    """Start the servers of the agents' ``.mcp.json`` without a person's approval."""
     speak: tuple[str, ...] = ()
     """Dialects of new desktops: ``cua``, ``osworld``, ``osworld:lan``, ``cdp``; their clients may
     run code as the agent's user."""

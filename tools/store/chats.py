@@ -11,7 +11,10 @@ from deskhand.tools.conversation.views import ChatView, Page, UsageView
 from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
-from .schema import ChatRow, FileRow, MessageRow, StepRow, TurnRow
+from .schema import ChatRow, FileRow, McpApprovalRow, MessageRow, StepRow, TurnRow
+
+_ASKING_TOOLS = ("request_human", "approve_mcp_server")
+"""Tools whose running call is a question to a person."""
 
 
 async def get(session: AsyncSession, chat_id: str) -> ChatRow:
@@ -189,7 +192,8 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
     for child_id, parent_id in await session.execute(below.order_by(ChatRow.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
     # The question is not stored with the chat: it is the argument of the call that still runs.
-    questions = await _questions(session, [r.id for r in rows if r.state == "requires_action"])
+    asking = [row.id for row in rows if row.state == "requires_action"]
+    questions, approvals = await _questions(session, asking), await _approvals(session, asking)
     return tuple(
         replace(
             _view(
@@ -199,17 +203,29 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
                 queued.get(row.id, 0),
                 tuple(children.get(row.id, ())),
             ),
-            requires_action=_question(questions.get(row.id)),
+            requires_action=_question(questions.get(row.id), approvals.get(row.id)),
             waiting_for=_answer_wait(questions.get(row.id)),
         )
         for row in rows
     )
 
 
-def _question(asked: StepRow | None) -> dict[str, Any] | None:
+async def _approvals(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
+    """Return the questions of the chats that ask for an approval."""
+    if not ids:
+        return {}
+    asked = select(McpApprovalRow).where(
+        McpApprovalRow.chat_id.in_(ids), McpApprovalRow.state == "asked"
+    )
+    return {row.chat_id: row.question for row in await session.scalars(asked)}
+
+
+def _question(asked: StepRow | None, approval: str | None) -> dict[str, Any] | None:
     if asked is None:
         return None
-    return {"kind": "human", "question": asked.arguments.get("reason", "")}
+    # The question for an approval is not the model's.
+    own = asked.arguments.get("reason", "") if asked.tool == "request_human" else approval
+    return {"kind": "human", "question": own or ""}
 
 
 def _answer_wait(asked: StepRow | None) -> WaitingFor | None:
@@ -220,7 +236,7 @@ async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, Ste
     if not ids:
         return {}
     asked = select(StepRow).where(
-        StepRow.chat_id.in_(ids), StepRow.status == "running", StepRow.tool == "request_human"
+        StepRow.chat_id.in_(ids), StepRow.status == "running", StepRow.tool.in_(_ASKING_TOOLS)
     )
     rows = await session.scalars(asked.order_by(StepRow.index))
     return {step.chat_id: step for step in rows}

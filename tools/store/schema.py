@@ -234,6 +234,23 @@ class BrowserSessionRow(Base):
     """The issued token that it was exchanged for; empty after a login code."""
 
 
+class McpApprovalRow(Base):
+    """Approval of one definition of an MCP server, for the chats of one owner."""
+
+    __tablename__ = "mcp_approvals"
+
+    owner: Mapped[str] = mapped_column(primary_key=True)
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    chat_id: Mapped[str]
+    """The chat that asked last; no key, as the approval outlives it."""
+    name: Mapped[str]
+    question: Mapped[str]
+    state: Mapped[str]
+    """``asked``, ``approved``, ``refused`` or ``withdrawn``."""
+    asked_at: Mapped[float]
+    changed_at: Mapped[float]
+
+
 class LeftRecordingRow(Base):
     """A recording that a dead desktop left, until it is stored with its chat and removed there."""
 

@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
+from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
     DesktopMachine,
@@ -37,10 +38,11 @@ from deskhand.tools.agents.desktops.ports import (
 from deskhand.tools.agents.loop.turn import TurnEnd
 from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict, UnknownTool
-from deskhand.tools.conversation.states import ChatState, StateEvent
+from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
-from deskhand.tools.kit.people import REQUEST_HUMAN, AttachFileTool, RequestHumanTool
+from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, mcp_tools
+from deskhand.tools.kit.people import AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
 from deskhand.tools.kit.support.refused_tools import EXECUTE, program_refusal, refused_tools
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
@@ -69,12 +71,7 @@ from .workplace import Computer
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
-UNFINISHED = (
-    ChatState.QUEUED,
-    ChatState.RUNNING,
-    ChatState.INTERRUPTING,
-    ChatState.REQUIRES_ACTION,
-)
+UNFINISHED = (*BUSY, ChatState.REQUIRES_ACTION)
 
 
 class Chats:
@@ -128,9 +125,11 @@ class Chats:
         )
         self._questions = Questions(self._repository)
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
-        machine_tools = (*tools, AttachFileTool(attachments))
+        approvals = ServerApprovals(store, self._questions, now, trust=settings.trust_mcp_servers)
+        machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals))
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
-        self._human_tools: dict[str, Tool] = {REQUEST_HUMAN.name: RequestHumanTool(self._questions)}
+        asking = RequestHumanTool(self._questions), ApproveMcpServerTool(approvals)
+        self._human_tools: dict[str, Tool] = {tool.spec.name: tool for tool in asking}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
         # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
         self._runner.tools = self._tools_of
@@ -380,9 +379,10 @@ class Chats:
         # ``spawn`` refuses children of children, so that they are not offered the tool.
         known = self._machine_tools if view.parent_id else self._all_tools()
         refused = refused_tools(view.mode, without_execute=view.without_execute)
-        own = {name: tool for name, tool in known.items() if name not in refused}
+        every = {**known, **self._human_tools}
+        own = {name: tool for name, tool in every.items() if name not in refused}
         above = () if view.parent_id is None else (view.parent_id,)
-        return {**own, **self._human_tools, **self._secret_tools(above, execute=EXECUTE in own)}
+        return {**own, **self._secret_tools(above, execute=EXECUTE in own)}
 
     def _secret_tools(self, above: Sequence[str] = (), *, execute: bool = True) -> dict[str, Tool]:
         # Also without secrets: one may be stored later, and the tools of a chat must not change.

@@ -8,7 +8,9 @@ from deskhand.tools.conversation.conversation import Image, Text, ToolCall, Tool
 LONGEST_ROW = 20
 """Equal calls in a row that end the turn. Agents that retry with a reason stop long before."""
 
-WAITING_TOOLS = frozenset({"wait", "wait_agent", "process_output", "request_human"})
+WAITING_TOOLS = frozenset(
+    {"wait", "wait_agent", "process_output", "request_human", "approve_mcp_server"}
+)
 """Tools that wait. Agents repeat them on purpose, so that their calls are not counted at all."""
 
 STUCK = (

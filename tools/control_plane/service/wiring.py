@@ -195,7 +195,8 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
 
 def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunching) -> ChatSettings:
     egress = egress_policy(settings, root=launching.has_root)
-    return ChatSettings(base_url=base_url, desktops=settings.most_desktops, egress=egress)
+    desktops, trust = settings.most_desktops, settings.trust_mcp_servers
+    return ChatSettings(base_url, desktops=desktops, egress=egress, trust_mcp_servers=trust)
 
 
 def _is_writable(store: Store) -> bool:

@@ -1,10 +1,12 @@
 """Tools that a chat is not offered. Pure."""
 
 EXECUTE = "execute"
-PROGRAM_TOOLS = frozenset({EXECUTE, "process_list", "process_output", "process_signal"})
+MCP_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "approve_mcp_server"})
+"""Tools that start the programs of ``.mcp.json``."""
+PROGRAM_TOOLS = frozenset({EXECUTE, "process_list", "process_output", "process_signal", *MCP_TOOLS})
 """Tools by which programs are run and controlled."""
 
-WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal"})
+WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal", *MCP_TOOLS})
 
 
 def refused_tools(mode: str, *, without_execute: bool) -> frozenset[str]:

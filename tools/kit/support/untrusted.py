@@ -23,6 +23,8 @@ SOURCES: Mapping[str, Source] = {
     "process_output": "command",
     "process_list": "command",
     "process_signal": "command",
+    "list_mcp_tools": "command",
+    "call_mcp_tool": "command",
     "read_file": "file",
     "write_file": "file",
     "edit_files": "file",

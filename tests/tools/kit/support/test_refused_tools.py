@@ -9,7 +9,10 @@ def test_a_chat_that_explores_writes_nothing() -> None:
 def test_a_chat_without_execute_runs_and_controls_no_programs() -> None:
     assert refused_tools("computer_use", without_execute=False) == frozenset()
     refused = refused_tools("computer_use", without_execute=True)
-    assert refused == {"execute", "process_list", "process_output", "process_signal"}
+    programs = {"execute", "process_list", "process_output", "process_signal"}
+    # Their servers are programs.
+    servers = {"list_mcp_tools", "call_mcp_tool", "approve_mcp_server"}
+    assert refused == programs | servers
     assert refused_tools("explore", without_execute=True) > refused
 
 

@@ -1,0 +1,1 @@
+"""Approvals by people of what agents want to start, as rows of the database."""

@@ -1,0 +1,203 @@
+"""The tools by which a chat uses the MCP servers of its machine.
+
+The tools of servers are not tools of the chat: the tools of a chat are fixed when it begins, and
+servers come and go. So one tool lists them and another calls them, and a change has its effect at
+the next call.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from deskhand.tools.kit.support.arguments import BadArguments, text
+from deskhand.tools.kit.support.process_result import Unreachable, json_object
+from deskhand.tools.kit.support.spec import (
+    Json,
+    MachineRefused,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
+
+TIMEOUT = 100.0
+"""Seconds for a request: servers may be connected first, and then have 60 s for a call."""
+LIST, CALL, APPROVE = "list_mcp_tools", "call_mcp_tool", "approve_mcp_server"
+MEDIA = "[{kind} of type {media_type}, not shown]"
+_TOOLS, _CALL = "/api/v0/mcp/tools", "/api/v0/mcp/call-tool"
+_APPROVALS = "/api/v0/mcp-approvals"
+
+
+@dataclass(frozen=True)
+class WaitingServer:
+    """A definition of a server that no person has approved yet."""
+
+    name: str
+    digest: str
+    summary: str
+
+    @property
+    def question(self) -> str:
+        """Return the question for the person."""
+        return f"May this MCP server run on the desktop? {self.name}: {self.summary} (yes or no)"
+
+
+class McpApprovals(Protocol):
+    """Approvals by people."""
+
+    async def approved(self, chat_id: str, digests: Collection[str]) -> frozenset[str]:
+        """Return those of the digests that are approved for a chat."""
+
+    async def ask(self, chat_id: str, server: WaitingServer) -> bool:
+        """Ask a person; return whether the definition is approved."""
+
+
+class ListMcpToolsTool:
+    """Lists the tools of the servers, and what keeps others from working."""
+
+    def __init__(self, approvals: McpApprovals) -> None:
+        self._approvals = approvals
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and argument schema, as sent to a model."""
+        return LIST_SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """List the tools."""
+        try:
+            refresh = {"refresh": "true"} if arguments.get("refresh") is True else {}
+            listed = await _approved_catalog(self._approvals, context, refresh)
+        except Unreachable as error:
+            return ToolOutcome.of_error(error)
+        servers = [
+            {name: one[name] for name in ("name", "state", "error") if one.get(name)}
+            for one in listed["servers"]
+        ]
+        return ToolOutcome({"tools": listed["tools"], "servers": servers})
+
+
+class CallMcpToolTool:
+    """Calls a tool of a server."""
+
+    def __init__(self, approvals: McpApprovals) -> None:
+        self._approvals = approvals
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and argument schema, as sent to a model."""
+        return CALL_SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Call the tool; cancelling makes the server stop."""
+        try:
+            name = text(arguments, "tool_name").strip()
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        given = arguments.get("arguments") or {}
+        if not isinstance(given, dict):
+            return ToolOutcome(error="arguments must be an object")
+        try:
+            # A desktop that has just been started does not know the stored approvals.
+            await _approved_catalog(self._approvals, context, {})
+            body = {"tool_name": name, "arguments": given}
+            answer = json_object(
+                await context.machine.request("POST", _CALL, json=body, timeout=TIMEOUT)
+            )
+        except Unreachable as error:
+            return ToolOutcome.of_error(error)
+        output = "\n".join(_shown(block) for block in answer["content"])
+        if answer["is_error"]:
+            return ToolOutcome(error=output or "the tool failed")
+        return ToolOutcome({"output": output})
+
+
+class ApproveMcpServerTool:
+    """Asks a person for the approval of a server. The question is made of its definition."""
+
+    def __init__(self, approvals: McpApprovals) -> None:
+        self._approvals = approvals
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and argument schema, as sent to a model."""
+        return APPROVE_SPEC
+
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Wait for the answer, without a timeout."""
+        try:
+            name = text(arguments, "server").strip()
+            listed = await _approved_catalog(self._approvals, context, {})
+        except BadArguments as error:
+            return ToolOutcome(error=str(error))
+        except Unreachable as error:
+            return ToolOutcome.of_error(error)
+        waiting = [one for one in _waiting(listed) if one.name == name]
+        if not waiting:
+            return ToolOutcome(error=f"no server {name!r} waits for an approval")
+        if not await self._approvals.ask(context.chat_id, waiting[0]):
+            return ToolOutcome(error=f"the person did not approve the server {name!r}")
+        return ToolOutcome({"approved": name})
+
+
+async def _approved_catalog(approvals: McpApprovals, context: ToolContext, params: Json) -> Json:
+    """Return the servers, after the desktop has learned which of them are approved."""
+    listed = await _catalog(context, params)
+    digests = await approvals.approved(context.chat_id, [one.digest for one in _waiting(listed)])
+    if not digests:
+        return listed
+    body = {"digests": sorted(digests)}
+    try:
+        await context.machine.request("POST", _APPROVALS, json=body)
+    except MachineRefused:
+        return listed
+    return await _catalog(context, {})
+
+
+async def _catalog(context: ToolContext, params: Json) -> Json:
+    return json_object(await context.machine.request("GET", _TOOLS, params=params, timeout=TIMEOUT))
+
+
+def _waiting(listed: Json) -> Sequence[WaitingServer]:
+    return [
+        WaitingServer(one["name"], one["digest"], one["summary"])
+        for one in listed["servers"]
+        if one["state"] == "needs_approval"
+    ]
+
+
+def _shown(block: Json) -> str:
+    return str(block["text"]) or MEDIA.format(kind=block["type"], media_type=block["media_type"])
+
+
+LIST_SPEC = ToolSpec(
+    LIST,
+    "List the tools of the MCP servers that .mcp.json in the working directory names, with their "
+    "arguments, and the state of each server.",
+    {"type": "object", "properties": {"refresh": {"type": "boolean"}}},
+)
+CALL_SPEC = ToolSpec(
+    CALL,
+    "Call a tool of list_mcp_tools.",
+    {
+        "type": "object",
+        "properties": {
+            "tool_name": {"type": "string", "description": "As server__tool."},
+            "arguments": {"type": "object"},
+        },
+        "required": ["tool_name"],
+    },
+)
+APPROVE_SPEC = ToolSpec(
+    APPROVE,
+    "Ask a person to let an MCP server run whose state is needs_approval.",
+    {
+        "type": "object",
+        "properties": {"server": {"type": "string", "description": "Its name."}},
+        "required": ["server"],
+    },
+)
+
+
+def mcp_tools(approvals: McpApprovals) -> tuple[ListMcpToolsTool, CallMcpToolTool]:
+    """Return the tools that need no person."""
+    return ListMcpToolsTool(approvals), CallMcpToolTool(approvals)
