@@ -15,9 +15,9 @@ PATH = "/api/v0/desktop/as/osworld"
 
 @pytest.fixture(scope="module")
 def osworld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A desktop that speaks OSWorld's protocol."""
+    """A desktop that speaks OSWorld's protocol, and CDP."""
     errors = tmp_path_factory.mktemp("osworld") / "errors.log"
-    with service(errors, "desktop", "--speak", "osworld") as found:
+    with service(errors, "desktop", "--speak", "osworld,cdp") as found:
         yield found
 
 
@@ -37,6 +37,24 @@ def test_its_controllers_work_unchanged(interop: Clients, osworld: Service, way:
         host, port = f"x:{osworld.token}@{address.hostname}", f"{address.port}{PATH}"
         printed = interop.run("osworld_client.py", host, port).stdout
     assert printed.endswith("done"), printed
+
+
+@pytest.mark.interop_client(
+    "desktop-env",
+    how="`deskhand forward cdp` as its Chromium port",
+    tested="tabs of a task are opened in the desktop's browser",
+)
+@pytest.mark.slow("starts the browser of a desktop")
+def test_its_tabs_are_opened_in_the_desktops_browser(interop: Clients, osworld: Service) -> None:
+    with (
+        forwarding(osworld, "osworld", "--port", "0") as (_, server),
+        forwarding(osworld, "cdp", "--port", "0") as (_, browser),
+    ):
+        chromium = browser["listen"].rpartition(":")[2]
+        words = ("chrome", *server["listen"].split(":"), chromium)
+        assert interop.run("osworld_client.py", *words).stdout.endswith("done")
+        pages = osworld.http.get("/api/v0/desktop/as/cdp/json/list").json()
+    assert "Two" in [page["title"] for page in pages]
 
 
 @pytest.mark.interop_client(

@@ -1,4 +1,4 @@
-"""OSWorld's controllers, unchanged, on `HOST PORT`; or the program `run FILE`.
+"""OSWorld's controllers, unchanged: `HOST PORT`, `chrome HOST PORT CDP_PORT`, or `run FILE`.
 
 Their imports of libraries for evaluations, which these calls do not use, are empty modules.
 """
@@ -22,6 +22,19 @@ if sys.argv[1] == "run":
 
 PythonController = import_module("desktop_env.controllers.python").PythonController
 SetupController = import_module("desktop_env.controllers.setup").SetupController
+if sys.argv[1] == "chrome":
+    host, port, chromium = sys.argv[2:]
+    chrome = ["google-chrome", "--remote-debugging-port=1337"]
+    urls = ["about:blank", "data:text/html,<title>Two</title>"]
+    SetupController(host, int(port), int(chromium)).setup(
+        [
+            {"type": "launch", "parameters": {"command": chrome}},
+            {"type": "chrome_open_tabs", "parameters": {"urls_to_open": urls}},
+        ]
+    )
+    sys.stdout.write("done")
+    sys.exit()
+
 host, port = sys.argv[1:]
 # A retry hides an error, and takes 5 s.
 PythonController.retry_times = 1
