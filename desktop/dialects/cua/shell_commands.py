@@ -1,7 +1,7 @@
 """Commands that run programs. Pure.
 
 They run in the process core as the agent's user. Standard output and standard error are one stream
-there: ``stdout`` has both.
+there, so that the latter goes to a file without a name and is appended after a mark.
 """
 
 import shlex
@@ -14,6 +14,8 @@ from .route_call import DESKTOP, Calls, Json, RouteCall, succeeding
 PROCESSES = "/api/v0/processes"
 LONGEST_WAIT = 240.0
 """Seconds that one call waits for the exit of a process; more calls follow."""
+MARK = "\x1edeskhand: standard error\x1e"
+"""Divides the output of a command from its standard error."""
 _PAGE = "65536"
 _PIECE = 262_144
 """Characters of input that one call gives."""
@@ -23,7 +25,7 @@ def run_command(params: Params) -> Calls:
     """Run a command to its end; a command that fails succeeds with its exit code."""
     wanted = params.get("timeout")
     timeout = None if wanted is None else max(number(params, "timeout"), 0)
-    process = yield from _started(text(params, "command"))
+    process = yield from _started(with_errors_last(text(params, "command")))
     ended = yield from _exited(process, timeout)
     if ended is None:
         yield RouteCall("POST", f"{PROCESSES}/{process}/signal", {"signal": "kill"})
@@ -33,8 +35,17 @@ def run_command(params: Params) -> Calls:
             "stderr": f"Command timed out after {timeout:g}s",
             "return_code": -1,
         }
-    output = yield from _output(process)
-    return {"stdout": output, "stderr": "", "return_code": ended}
+    output, _, errors = (yield from _output(process)).rpartition(MARK)
+    return {"stdout": output, "stderr": errors, "return_code": ended}
+
+
+def with_errors_last(command: str) -> str:
+    """Return a script that runs a command and then writes `MARK` and its standard error."""
+    return (
+        'f=$(mktemp) && exec 3<>"$f" && rm -f "$f" || exit; '
+        f"sh -c {shlex.quote(command)} 2>&3 3>&-; c=$?; "
+        f"printf %s {shlex.quote(MARK)}; cat /proc/self/fd/3; exit $c"
+    )
 
 
 def open_target(params: Params) -> Calls:

@@ -90,8 +90,8 @@ class Cases:
         return (done.stdout, done.returncode, done.success) == ("hello\n", 0, True)
 
     async def shell_failure(self) -> bool:
-        done = await self.sandbox.shell.run("exit 3")
-        return (done.returncode, done.success) == (3, False)
+        done = await self.sandbox.shell.run("echo oops >&2; exit 3")
+        return (done.returncode, done.success, done.stderr) == (3, False, "oops\n")
 
     async def window_title(self) -> bool:
         return isinstance(await self.sandbox.window.get_active_title(), str)

@@ -1,3 +1,4 @@
+import subprocess
 from typing import Any
 
 import pytest
@@ -28,15 +29,22 @@ def wait(milliseconds: int) -> RouteCall:
 
 
 def test_a_command_that_fails_succeeds_with_its_exit_code() -> None:
-    replies = [STARTED, exited(3), page("he", more=True), page("llo\n")]
+    replies = [STARTED, exited(3), page("he", more=True), page(f"llo\n{shell.MARK}oops")]
     fields, calls = driven(shell.run_command({"command": "echo hello; exit 3"}), replies)
-    assert fields == {"stdout": "hello\n", "stderr": "", "return_code": 3}
+    assert fields == {"stdout": "hello\n", "stderr": "oops", "return_code": 3}
     assert calls == [
-        RouteCall("POST", START, {"command": "echo hello; exit 3"}),
+        RouteCall("POST", START, {"command": shell.with_errors_last("echo hello; exit 3")}),
         wait(240_001),
         RouteCall("GET", OUTPUT, params={"cursor": "0", "limit": "65536"}),
         RouteCall("GET", OUTPUT, params={"cursor": "2", "limit": "65536"}),
     ]
+
+
+def test_standard_error_is_written_after_the_output() -> None:
+    script = shell.with_errors_last("echo 'a b' >&2; echo c; exit 3")
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (f"c\n{shell.MARK}a b\n", "")
+    assert done.returncode == 3
 
 
 def test_a_command_without_a_timeout_is_awaited_to_its_end() -> None:
