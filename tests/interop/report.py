@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 REQUIRED = (
-    *("asyncvnc2", "cua-sandbox", "mcp", "openapi-python-client", "playwright"),
-    "prometheus-client",
-    "schemathesis",
+    *("asyncvnc2", "cua-sandbox", "desktop-env", "mcp", "openapi-python-client", "playwright"),
+    *("prometheus-client", "schemathesis"),
 )
 """Clients without whose tests the run fails."""
 
