@@ -6,6 +6,7 @@ import pytest
 
 from tests.interop.clients import Clients
 from tests.system.services import Service, service
+from tests.system.test_forward import forwarding
 
 PATH = "/api/v0/desktop/as/cua"
 
@@ -35,11 +36,16 @@ def test_a_sandbox_of_cua_works(interop: Clients, speaking: Service, scheme: str
 
 @pytest.mark.interop_client(
     "cua-computer",
-    how="`--speak cua`; `api_base_url` is DESKTOP_URL`/api/v0/desktop/as/cua`",
-    tested="its interface: screen, mouse, keyboard, clipboard, commands, files",
+    how="`--speak cua`; `api_base_url` is DESKTOP_URL`/api/v0/desktop/as/cua`, with the token as "
+    "`api_key`; or `deskhand forward cua` on port 8000",
+    tested="its interface, both ways: screen, mouse, keyboard, clipboard, commands, files",
 )
 @pytest.mark.slow("starts a desktop")
 def test_a_computer_of_cua_works(interop: Clients, speaking: Service) -> None:
-    if interop.versions()["cua-computer"].startswith("0.4."):
-        pytest.skip("0.4 takes no base URL with a path; `deskhand forward cua` serves it")
-    interop.run("cua_computer_client.py", speaking.url + PATH, speaking.token)
+    # 0.4, the newest for Python 3.11, takes neither a base URL nor a port.
+    old = interop.versions()["cua-computer"].startswith("0.4.")
+    if not old:
+        interop.run("cua_computer_client.py", speaking.url + PATH, speaking.token)
+    with forwarding(speaking, "cua", "--port", "8000" if old else "0") as (_, ready):
+        given = () if old else (f"http://{ready['listen']}",)
+        interop.run("cua_computer_client.py", *given)

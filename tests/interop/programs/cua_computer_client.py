@@ -1,6 +1,6 @@
 """Uses a desktop with cua-computer: waits until it is ready, and calls its interface.
 
-Usage: cua_computer_client.py BASE_URL TOKEN
+Usage: cua_computer_client.py [BASE_URL [TOKEN]]; by default port 8000 of this machine
 """
 
 import asyncio
@@ -9,9 +9,10 @@ import sys
 from computer.interface.linux import LinuxComputerInterface
 
 
-async def main(url: str, token: str) -> None:
+async def main(*where: str) -> None:
     """Call one method of each kind."""
-    api = LinuxComputerInterface(ip_address="127.0.0.1", api_base_url=url, api_key=token)
+    given = dict(zip(("api_base_url", "api_key"), where, strict=False))
+    api = LinuxComputerInterface(ip_address="127.0.0.1", **given)
     try:
         await api.wait_for_ready(timeout=20)
         assert await api.get_screen_size() == {"width": 1920, "height": 1080}
