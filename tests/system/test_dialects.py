@@ -4,12 +4,14 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from socket import create_connection
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 from websockets.sync.client import connect
 
-from tests.system.services import PATIENCE, Service, client, until
+from tests.system.services import PATIENCE, Service, until
 from tests.system.test_desktop_release import pressed_on
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
@@ -60,9 +62,18 @@ def osworld_type(desktop: Service, text: str) -> None:
 
 def osworld_hold(desktop: Service) -> None:
     code = "pyautogui.keyDown('shift'); time.sleep(60)"
-    body = {"command": ["python", "-c", PREFIX + code]}
-    with client(desktop.ready) as leaving, pytest.raises(httpx2.ReadTimeout):
-        leaving.post(f"{OSWORLD}/execute", json=body, timeout=1.0)
+    body = json.dumps({"command": ["python", "-c", PREFIX + code]})
+    address = urlsplit(desktop.url)
+    head = (
+        f"POST {OSWORLD}/execute HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        f"Authorization: Bearer {desktop.token}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    pressed = pressed_on(desktop)
+    with create_connection((address.hostname, address.port)) as leaving:
+        leaving.sendall((head + body).encode())
+        until(pressed, "the key")
+    pressed.close()
 
 
 def cua(desktop: Service, command: str, **fields: object) -> Refusal | None:
