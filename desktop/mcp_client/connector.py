@@ -44,7 +44,9 @@ class McpConnector:
                     reason = f"the library of MCP cannot be loaded: {error}"
                     raise ServerFailed(reason) from error
         if entry.transport != "stdio":
-            raise ServerFailed(f"servers of type {entry.transport} are not served yet")
+            # The service may reach more of the network than the agent: a connection of its own
+            # would get around the egress of the desktop.
+            raise ServerFailed(f"servers of type {entry.transport} are not served, only stdio")
         program = await self._programs.start(entry)
         connection: ToolServerConnection = await self._session.connect_program(
             program, self._grace, self._version

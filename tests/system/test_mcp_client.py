@@ -79,6 +79,11 @@ class Agent:
         return marked(self.instance, MARK)
 
 
+def groups(processes: list[tuple[int, str]]) -> set[str]:
+    """Control groups of processes."""
+    return {Path(f"/proc/{pid}/cgroup").read_text() for pid, _ in processes}
+
+
 @pytest.fixture
 def agent(desktop: Service) -> Iterator[Agent]:
     found = Agent(desktop)
@@ -114,13 +119,17 @@ def test_approved_servers_have_tools_and_run_as_the_agent(agent: Agent) -> None:
     assert agent.call("notes__fail").json()["is_error"] is True
 
 
-def test_a_private_take_over_refuses_calls_and_stops_servers(agent: Agent) -> None:
+def test_a_private_take_over_refuses_calls_and_stops_servers_as_commands(agent: Agent) -> None:
     status = agent.desktop.get("/api/v0/desktop")
     if status["level"] != "user":
         pytest.skip("the agent has no user of its own here")
     agent.configure(notes=[])
     agent.approve_all()
     agent.catalog()
+    agent.desktop.post("/api/v0/processes/start", {"command": "exec sleep 100"})
+    commands = until(lambda: marked(agent.instance, b"DESKHAND_PROCESS="), "the command")
+    # What is stopped during a private take-over is the group of the commands.
+    assert groups(agent.servers()) == groups(commands)
     agent.desktop.post("/api/v0/desktop/lease", PRIVATE)
     refused = agent.call("notes__echo", text="hi")
     assert (refused.status_code, refused.json()["code"]) == (409, "human_in_control")

@@ -12,7 +12,7 @@ import pytest
 
 from deskhand.desktop.mcp_client.connector import McpConnector
 from deskhand.desktop.mcp_client.errors import ServerFailed
-from deskhand.desktop.mcp_client.server_entry import Pairs, ServerEntry
+from deskhand.desktop.mcp_client.server_entry import Pairs, ServerEntry, Transport
 from deskhand.desktop.mcp_client.server_program import EndGrace, ServerPrograms
 from deskhand.desktop.mcp_client.session import connect_program
 from tests.system.services import until
@@ -155,5 +155,15 @@ def test_the_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
     async def scenario(_: McpConnector, programs: ServerPrograms) -> None:
         with pytest.raises(ServerFailed, match="the library of MCP cannot be loaded: no mcp"):
             await McpConnector(programs, "1", GRACE, load).connect(entry())
+
+    run(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_other_transports_are_refused(tmp_path: Path, transport: Transport) -> None:
+    async def scenario(connector: McpConnector, _: ServerPrograms) -> None:
+        entry = ServerEntry("web", transport, url="http://127.0.0.1:1/mcp")
+        with pytest.raises(ServerFailed, match=f"of type {transport} are not served, only stdio"):
+            await connector.connect(entry)
 
     run(scenario, tmp_path)
