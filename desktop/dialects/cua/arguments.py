@@ -1,12 +1,14 @@
 """Parameters of a command, read and checked. Pure."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
 from .errors import FailedCommand
 
 Params = Mapping[str, Any]
+
+_LARGEST = 2**53
+"""Integers beyond it are not interoperable in JSON (RFC 8259, section 6)."""
 
 
 def text(params: Params, name: str, default: str | None = None) -> str:
@@ -19,10 +21,10 @@ def text(params: Params, name: str, default: str | None = None) -> str:
 
 
 def number(params: Params, name: str, default: float | None = None) -> float:
-    """Return a finite number; without ``default`` it is required."""
+    """Return a number of at most 2**53; without ``default`` it is required."""
     value = params.get(name)
     value = default if value is None else value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= _LARGEST:
         raise FailedCommand(f"{name} must be a number")
     return float(value)
 

@@ -5,7 +5,6 @@ agent's user.
 """
 
 import base64
-import binascii
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +70,7 @@ def write_bytes(params: Params) -> Calls:
     encoded = text(params, "content_b64")
     try:
         content = base64.b64decode(encoded, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise FailedCommand("content_b64 must be base64") from error
     path = yield from _path(params)
     if params.get("append"):

@@ -99,9 +99,13 @@ def _result(command: str, fields: Json) -> Any:
             return {"success": True, **fields}
 
 
-def _object(text: str | bytes) -> Json:
+def _object(message: str | bytes) -> Json:
     try:
+        text = message.decode() if isinstance(message, bytes) else message
         value = json.loads(text)
+        if "\\u" in text:
+            # JSON accepts a lone surrogate, but nothing can encode it as UTF-8.
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise RefusedCommand("Invalid JSON") from error
     if not isinstance(value, dict):

@@ -28,6 +28,8 @@ def test_parameters_are_read() -> None:
         (lambda: number({}, "a"), "a must be a number"),
         (lambda: number({"a": True}, "a"), "a must be a number"),
         (lambda: number({"a": float("inf")}, "a"), "a must be a number"),
+        (lambda: number({"a": float("nan")}, "a"), "a must be a number"),
+        (lambda: number({"a": 10**400}, "a"), "a must be a number"),
         (lambda: texts({}, "a"), "a must be a list of texts"),
         (lambda: texts({"a": [1]}, "a"), "a must be a list of texts"),
         (lambda: point({"x": 1}), "y must be a number"),

@@ -18,6 +18,8 @@ from deskhand.desktop.errors import DesktopRefused
 def test_a_command_over_http_names_its_parameters() -> None:
     body = b'{"command": "click", "params": {"x": 1}}'
     assert http_request(body) == CommandRequest("left_click", {"x": 1})
+    body = b'{"command": "type", "params": {"text": "\\u00e9"}}'
+    assert http_request(body) == CommandRequest("type_text", {"text": "é"})
     assert http_request(b'{"command": "version"}') == CommandRequest("version", {})
 
 
@@ -46,6 +48,7 @@ def test_parameters_over_a_websocket_are_nested_or_flat(
         (b"{", "Invalid JSON"),
         (b"\xff", "Invalid JSON"),
         (b"[" * 100_000, "Invalid JSON"),
+        (b'{"command": "type", "params": {"text": "\\ud800"}}', "Invalid JSON"),
         (b"[]", "is a JSON object"),
         (b"{}", "Command not specified"),
         (b'{"command": 1}', "Command not specified"),
