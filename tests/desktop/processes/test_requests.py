@@ -164,3 +164,9 @@ def test_repetitions_of_a_request_have_one_digest() -> None:
     first = StartRequest("true", tool_call_id="a")
     assert digest(first) == digest(StartRequest("true", tool_call_id="b", call_age_ms=5))
     assert digest(first) != digest(StartRequest("false", tool_call_id="a"))
+
+
+@pytest.mark.parametrize("rows", [10**30, -(10**30)])
+def test_a_number_beyond_64_bits_is_refused(rows: int) -> None:
+    with pytest.raises(BadProcessRequest, match="rows is too large a number"):
+        start(command="x", pty=True, rows=rows)

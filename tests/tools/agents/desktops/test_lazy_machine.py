@@ -78,3 +78,14 @@ def test_a_chat_without_a_desktop_fails_at_the_request() -> None:
 
     with pytest.raises(NoMachine, match="no desktop is free"):
         asyncio.run(LazyMachine(find, "call-1").request("GET", "/api/v0/a"))
+
+
+def test_another_tool_call_has_the_same_machine_and_its_own_id() -> None:
+    desktop = FakeDesktopMachine()
+
+    async def find() -> FakeDesktopMachine:
+        return desktop
+
+    other = LazyMachine(find, "call-1").for_call("call-2")
+    asyncio.run(other.request("GET", "/api/v0/x"))
+    assert [request[0] for request in desktop.requests] == ["call-2"]
