@@ -170,3 +170,7 @@ def test_repetitions_of_a_request_have_one_digest() -> None:
 def test_a_number_beyond_64_bits_is_refused(rows: int) -> None:
     with pytest.raises(BadProcessRequest, match="rows is too large a number"):
         start(command="x", pty=True, rows=rows)
+
+
+def test_a_whole_number_may_have_a_fraction_of_zero() -> None:
+    assert start(command="x", pty=True, rows=5.0).pty == Terminal(5, 80)
