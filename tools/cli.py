@@ -232,7 +232,8 @@ def forward(
     if role and protocol != "vnc":
         raise typer.BadParameter("--role is for vnc")
     options = {"protocol": protocol, "port": port, "listen": listen, "role": role}
-    raise typer.Exit(_module("desktops.forward").main(where, options, as_json))
+    command = _module("desktops.forward").command(where, options, as_json)
+    os.execv(command[0], command)  # noqa: S606 - the forward takes our place, pid included
 
 
 @recordings.command("list")

@@ -1,5 +1,7 @@
 """The set-up script on a machine whose package manager and browsers are played by scripts."""
 
+import importlib
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +10,8 @@ from pathlib import Path
 import pytest
 
 BOOTSTRAP = Path(__file__).parents[2] / "deploy" / "bootstrap"
+IMPORTS = re.findall(r"^from (\S+) import (\w+)$", BOOTSTRAP.read_text(), re.MULTILINE)
+"""Module and name of each import of the Python code within the script."""
 TOOLS = ("bash", "sh", "env", "dirname", "readlink", "head", "grep", "sed", "true")
 DEBIAN = "  Candidate: 142.0-1~deb12u1"
 UBUNTU = "  Candidate: 2:1snap1-0ubuntu2"
@@ -114,3 +118,12 @@ def test_another_browser_of_the_setting_is_enough(machine: Machine) -> None:
     (machine.folder / "ready").touch()
     assert machine.set_up(DESKHAND_BROWSER="vivaldi").returncode == 0
     assert machine.installed == []
+
+
+@pytest.mark.parametrize(("module", "name"), IMPORTS)
+def test_each_name_that_the_script_imports_exists(module: str, name: str) -> None:
+    assert hasattr(importlib.import_module(module), name)
+
+
+def test_the_script_imports_what_judges_the_browser() -> None:
+    assert ("deskhand.tools.commands.doctor", "browser_problem") in IMPORTS

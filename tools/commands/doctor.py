@@ -108,6 +108,18 @@ def _programs() -> Iterator[Finding]:
             yield Finding(name, "warn", "not installed", f"apt-get install {package}")
 
 
+def browser_problem() -> str | None:
+    """Return why no browser of this machine can run on a desktop; None if one can.
+
+    ``deploy/bootstrap`` ends with it.
+
+    Raises:
+        BadSetting: If a setting is invalid.
+    """
+    found = _launch(read_settings({}))
+    return f"deskhand: {found.refusal}" if found.program is None else None
+
+
 def _launch(settings: Settings) -> BrowserLaunch:
     mode: dict[str, SandboxMode] = {one: one for one in SANDBOX_MODES}
     # Root's desktops work as unprivileged users, for whom the sandbox may work.

@@ -1,6 +1,13 @@
-"""``deskhand forward``: a local port for clients that send no token."""
+"""``deskhand forward``: a local port for clients that send no token.
 
+The command line replaces itself by this module: what parses the options would otherwise stay in
+memory, a quarter of the whole, for as long as a viewer is connected.
+"""
+
+import json
 import os
+import sys
+from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
@@ -17,7 +24,24 @@ from deskhand.tools.forward.forward import ForwardedDesktop, ForwardOptions, for
 Json = dict[str, Any]
 
 
-def main(where: DesktopSelector, options: Json, as_json: bool) -> int:
+def command(where: DesktopSelector, options: Json, as_json: bool) -> list[str]:
+    """Return the command line that replaces this process."""
+    data_dir = None if where.data_dir is None else str(where.data_dir)
+    selected = {"url": where.url, "data_dir": data_dir, "desktop_id": where.desktop_id}
+    arguments = {"where": selected, "options": options, "as_json": as_json}
+    return [sys.executable, "-m", __name__, json.dumps(arguments)]
+
+
+def main(arguments: str) -> int:
+    """Run the command line of `command`; return the exit status."""
+    given = json.loads(arguments)
+    where = given["where"]
+    data_dir = None if where["data_dir"] is None else Path(where["data_dir"])
+    selector = DesktopSelector(where["url"], data_dir, where["desktop_id"])
+    return serve(selector, ForwardOptions(**given["options"]), given["as_json"])
+
+
+def serve(where: DesktopSelector, options: ForwardOptions, as_json: bool) -> int:
     """Forward until the desktop ends or Ctrl-C; return the exit status."""
 
     def ready(facts: Json) -> None:
@@ -36,7 +60,11 @@ def main(where: DesktopSelector, options: Json, as_json: bool) -> int:
             desktop_id = await chosen_desktop(client, where.desktop_id)
             root = f"/api/v0/desktops/{desktop_id}/desktop" if desktop_id else "/api/v0/desktop"
             target = ForwardedDesktop(client, address, token, root)
-            await forward(target, ForwardOptions(**options), ready)
+            await forward(target, options, ready)
             print_error("the desktop has ended")
 
     return run_command(work)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
