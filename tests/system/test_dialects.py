@@ -11,7 +11,7 @@ import httpx2
 import pytest
 from websockets.sync.client import connect
 
-from tests.system.services import PATIENCE, Service, until
+from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.test_desktop_release import pressed_on
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
@@ -21,6 +21,8 @@ RECORDING = "7c1f3a52-0c1b-4f0e-9a34-0d8a4b9f6c12"
 SECRET = "hunter2hunter2"
 CUA = "/api/v0/desktop/as/cua"
 OSWORLD = "/api/v0/desktop/as/osworld"
+CDP = "/api/v0/desktop/as/cdp"
+BLANK = "about:blank#table"
 PREFIX = "import pyautogui; import time; pyautogui.FAILSAFE = False; "
 
 
@@ -39,10 +41,10 @@ class Dialect:
     click: Callable[[Service], Refusal | None]
     screenshot: Callable[[Service], Refusal | None]
     type: Callable[[Service, str], None]
-    hold: Callable[[Service], None]
-    """Holds something down, and disconnects."""
     tool: str
     """Name of the step of `type`."""
+    hold: Callable[[Service], None] | None = None
+    """Holds something down, and disconnects; None where it is no key of the X server."""
     refused: int = 409
     """Status of a refusal; clients of some protocols read the body alone."""
 
@@ -93,21 +95,57 @@ def cua_hold(desktop: Service) -> None:
     assert cua(desktop, "key_down", key="shift") is None
 
 
+def cdp(desktop: Service, method: str, **parameters: object) -> Refusal | None:
+    """Send a request to a page of the table, over a WebSocket of its own."""
+    listed = desktop.http.get(f"{CDP}/json/list", timeout=4 * PATIENCE)
+    if not listed.is_success:
+        return Refusal(200, listed.text)
+    pages = [one["webSocketDebuggerUrl"] for one in listed.json() if one["url"] == BLANK]
+    if not pages:
+        # The browser's first page is replaced while it starts.
+        found = desktop.http.get(f"{CDP}/json/version", timeout=4 * PATIENCE).json()
+        cdp_answer(desktop, found["webSocketDebuggerUrl"], "Target.createTarget", url=BLANK)
+        return cdp(desktop, method, **parameters)
+    answer = cdp_answer(desktop, pages[0], method, **parameters)
+    return Refusal(200, answer["error"]["message"]) if "error" in answer else None
+
+
+def cdp_answer(desktop: Service, address: str, method: str, **parameters: object) -> Json:
+    headers = {"Authorization": f"Bearer {desktop.token}"}
+    with connect(address, additional_headers=headers, max_size=None) as socket:
+        socket.send(json.dumps({"id": 1, "method": method, "params": parameters}))
+        answer: Json = json.loads(socket.recv(4 * PATIENCE))
+    return answer
+
+
+def cdp_type(desktop: Service, text: str) -> None:
+    assert cdp(desktop, "Input.insertText", text=text) is None
+
+
+CLICK = {"type": "mousePressed", "x": 5, "y": 5, "button": "left", "clickCount": 1}
 DIALECTS = {
     "cua": Dialect(
         click=lambda desktop: cua(desktop, "left_click", x=5, y=5),
         screenshot=lambda desktop: cua(desktop, "screenshot"),
         type=cua_type,
-        hold=cua_hold,
         tool="cua.type_text",
+        hold=cua_hold,
         refused=200,
     ),
     "osworld": Dialect(
         click=lambda desktop: answered(osworld_code(desktop, "pyautogui.click(5, 5)")),
         screenshot=lambda desktop: answered(desktop.http.get(f"{OSWORLD}/screenshot")),
         type=osworld_type,
-        hold=osworld_hold,
         tool="osworld.execute",
+        hold=osworld_hold,
+    ),
+    # What its clients hold down is held in pages: `test_cdp` has the release.
+    "cdp": Dialect(
+        click=lambda desktop: cdp(desktop, "Input.dispatchMouseEvent", **CLICK),
+        screenshot=lambda desktop: cdp(desktop, "Page.captureScreenshot"),
+        type=cdp_type,
+        tool="cdp.Input.insertText",
+        refused=200,
     ),
 }
 
@@ -160,6 +198,8 @@ def test_a_private_screen_is_not_shown(
 
 def test_secrets_are_masked_in_steps(speaking: Service, dialect: Dialect) -> None:
     speaking.post("/api/v0/desktop/secrets", {"values": [SECRET]})
+    # The first request of CDP launches the browser, which is a step too.
+    assert dialect.screenshot(speaking) is None
     speaking.post("/api/v0/desktop/recording/start", {"recording_id": RECORDING})
     dialect.type(speaking, f"a {SECRET}")
     stopped = speaking.post("/api/v0/desktop/recording/stop", {"recording_id": RECORDING})
@@ -179,12 +219,13 @@ def test_input_counts_as_activity(speaking: Service, dialect: Dialect) -> None:
     assert idle <= time.monotonic() - began + 0.001
 
 
+@pytest.mark.parametrize("hold", [one.hold for one in DIALECTS.values() if one.hold is not None])
 def test_held_keys_are_released_when_the_client_disconnects(
-    speaking: Service, dialect: Dialect
+    speaking: Service, hold: Callable[[Service], None]
 ) -> None:
     pressed = pressed_on(speaking)
     try:
-        dialect.hold(speaking)
+        hold(speaking)
         until(lambda: not pressed(), "the release of everything")
     finally:
         pressed.close()

@@ -40,6 +40,8 @@ class LimitedProtocol(HeaderSizeLimit):
     """One connection, closed when it is too slow or one of too many without a credential."""
 
     _late: asyncio.TimerHandle | None = None
+    _upgraded = False
+    """True when the connection belongs to the WebSocket protocol, which has no time for headers."""
 
     @property
     def _own_config(self) -> ServerConfig:
@@ -61,6 +63,8 @@ class LimitedProtocol(HeaderSizeLimit):
     def data_received(self, data: bytes) -> None:
         """Parse bytes; those between two requests count as the begin of the next one."""
         super().data_received(data)
+        if self._upgraded:
+            return
         # Any byte ends uvicorn's keep-alive timer, also one that begins no request.
         is_idle = self.cycle is None or self.cycle.response_complete
         if is_idle and self.timeout_keep_alive_task is None and not self.transport.is_closing():
@@ -91,6 +95,7 @@ class LimitedProtocol(HeaderSizeLimit):
 
     def handle_websocket_upgrade(self) -> None:
         """Give the connection to the WebSocket protocol: it is refused or proven at once."""
+        self._upgraded = True
         self._stop_timer()
         self._own_config.unproven.remove(self)
         super().handle_websocket_upgrade()

@@ -3,6 +3,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 
 from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
+from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.server.connection_limits import ConnectionLimits
 from deskhand.vncbridge.server.http_protocol import mark_proven
@@ -25,6 +26,11 @@ def application() -> FastAPI:
     async def proven(request: Request) -> str:
         mark_proven(request.scope)
         return "proven"
+
+    @app.websocket("/echo")
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.send_text(await websocket.receive_text())
 
     @app.get("/streamed")
     async def streamed() -> StreamingResponse:
@@ -142,3 +148,18 @@ def test_the_host_of_an_absolute_target_counts() -> None:
         assert await body(client, get("/host")) == b'"here"'
 
     served(ConnectionLimits(), talk)
+
+
+def test_a_websocket_has_no_limit_for_a_next_request() -> None:
+    async def talk(connect: Open) -> None:
+        reader, writer = await connect()
+        upgrade = "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13"
+        writer.write(get("/echo", end=f"{upgrade}\r\nSec-WebSocket-Key: {'A' * 22}==\r\n\r\n"))
+        assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+        # Of two connections with the same limit, the older one would be closed first.
+        idle, _ = await connect()
+        assert await idle.read() == b""
+        writer.write(b"\x81\x81" + bytes(4) + b"x")
+        assert await reader.readexactly(3) == b"\x81\x01x"
+
+    served(SOON, talk)
