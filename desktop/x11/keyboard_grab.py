@@ -1,6 +1,11 @@
 """The active grab of the keyboard: the X server passes all keys to the client that has it.
 
 Untrusted clients can grab the keyboard too. The server does not name the client.
+
+A grab for a window that is not mapped always fails: with AlreadyGrabbed where a client has a grab,
+and else with NotViewable. So it shows the grabs of others without an effect. A grab that succeeds
+would take the focus from the focused window for a moment, and a field in it would seem to lose it.
+Only while a client has grabbed the pointer, such a grab is made, as the keyboard may be frozen.
 """
 
 from collections.abc import Callable
@@ -13,7 +18,12 @@ from deskhand.desktop.errors import DisplayGone
 
 from .connection import LOST, Connection, connect, screen_of
 
-_HELD = (xcffib.xproto.GrabStatus.AlreadyGrabbed, xcffib.xproto.GrabStatus.Frozen)
+_TAKEN = xcffib.xproto.GrabStatus.AlreadyGrabbed
+_HELD = (_TAKEN, xcffib.xproto.GrabStatus.Frozen)
+_ASYNC = xcffib.xproto.GrabMode.Async
+_NOW = xcffib.xproto.Time.CurrentTime
+_NONE = 0
+"""No window that confines the pointer, and no cursor of its own."""
 
 
 class KeyboardGrab:
@@ -40,11 +50,22 @@ class KeyboardGrab:
 
 
 def _is_grabbed(connection: Connection) -> bool:
-    asynchronous = xcffib.xproto.GrabMode.Async
-    now = xcffib.xproto.Time.CurrentTime
-    window = screen_of(connection).root
-    wanted = connection.core.GrabKeyboard(False, window, now, asynchronous, asynchronous)
+    root = screen_of(connection).root
+    hidden = connection.generate_id()
+    kind = xcffib.xproto.WindowClass.InputOnly
+    connection.core.CreateWindow(0, hidden, root, 0, 0, 1, 1, 0, kind, 0, 0, [])
+    if _grab_keyboard(connection, hidden) == _TAKEN:
+        return True
+    pointer = connection.core.GrabPointer(False, hidden, 0, _ASYNC, _ASYNC, _NONE, _NONE, _NOW)
+    if pointer.reply().status != _TAKEN:
+        return False
+    return _grab_keyboard(connection, root) in _HELD
+
+
+def _grab_keyboard(connection: Connection, window: int) -> int:
+    wanted = connection.core.GrabKeyboard(False, window, _NOW, _ASYNC, _ASYNC)
     # Sent at once: the server takes both requests before the next key.
-    connection.core.UngrabKeyboard(now)
+    connection.core.UngrabKeyboard(_NOW)
     connection.flush()
-    return wanted.reply().status in _HELD
+    status: int = wanted.reply().status
+    return status

@@ -76,6 +76,9 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
                 "PUT /api/v0/git/credentials",
                 "DELETE /api/v0/git/credentials",
                 "POST /api/v0/git/stale",
+                # What a server of an agent writes is the agent's, as of any program.
+                "POST /api/v0/mcp/call-tool",
+                "POST /api/v0/mcp-approvals",
                 "POST /api/v0/login",
                 "POST /api/v0/login/codes",
                 "POST /logout",
