@@ -18,7 +18,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import TracebackType
 from typing import Protocol, Self, TypeVar
@@ -44,7 +44,7 @@ from deskhand.desktop.screenshots.options import View, view
 from deskhand.desktop.tool_calls.caller import Caller
 
 from .observer import FocusSource, Observer, Screen, ScreenshotRenderer, Stages
-from .outcomes import BatchOutcome, Outcome, ScreenshotResult, outcome_of
+from .outcomes import ActionNote, BatchOutcome, Outcome, ScreenshotResult, outcome_of
 from .typing_policy import TypingPolicy
 
 T = TypeVar("T")
@@ -158,6 +158,10 @@ class Computer:
         """Release every key and button, after the events that are being sent now."""
         # A cancelled caller must not leave keys pressed.
         await asyncio.shield(self._do(self._device.release_all))
+
+    async def _try_release(self) -> None:
+        with suppress(DesktopError):
+            await self.release_all()
 
     def release_soon(self) -> None:
         """Release every key and button before any event that is sent after this call."""
@@ -275,15 +279,20 @@ class Computer:
                 yield
                 return
             with self._access.acting(caller.chat_id):
-                yield
+                try:
+                    yield
+                # Also between two events: a key that an action of a batch holds down for the next.
+                except asyncio.CancelledError:
+                    await self._try_release()
+                    raise
         finally:
             self._order.release()
 
     @contextmanager
     def _recorded(
         self, request: ActionRequest, caller: Caller, stages: Stages
-    ) -> Iterator["_Note"]:
-        note = _Note(self._clock())
+    ) -> Iterator[ActionNote]:
+        note = ActionNote(self._clock())
         try:
             yield note
         except DesktopError as error:
@@ -371,9 +380,10 @@ class Computer:
                     # A person may have taken control since the last batch of events.
                     self._access.check_act(caller.chat_id)
                     await self._do(partial(self._device.perform, batch))
+        except asyncio.CancelledError:
+            raise  # Its turn ends with a release.
         except BaseException:
-            with suppress(DesktopError):
-                await self.release_all()
+            await self._try_release()
             raise
 
     async def _point(self, request: ActionRequest) -> ActionPoint | None:
@@ -384,14 +394,6 @@ class Computer:
 
     async def _do(self, work: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
-
-
-@dataclass
-class _Note:
-    started: float
-    changed_fraction: float | None = None
-    frames: tuple[str, str] = ("", "")
-    error: str | None = None
 
 
 def _clicks(request: ActionRequest) -> bool:

@@ -229,3 +229,13 @@ def _timings_json(timings: Mapping[str, float]) -> Json:
 
 
 STAGES = ("act", "settle", "capture", "encode")
+
+
+@dataclass
+class ActionNote:
+    """The facts of an action for its record, noted while it is performed."""
+
+    started: float
+    changed_fraction: float | None = None
+    frames: tuple[str, str] = ("", "")
+    error: str | None = None

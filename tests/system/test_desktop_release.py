@@ -194,7 +194,8 @@ FEW = settings(
     derandomize=True, deadline=None, database=None, suppress_health_check=list(HealthCheck)
 )
 ACTION = "/api/v0/desktop/action"
-LEFT_DOWN = {"key_down": "key_up", "left_mouse_down": "left_mouse_up"}
+BUTTONS = ("left", "middle", "right")
+LEFT_DOWN = {f"{one}_mouse_down": f"{one}_mouse_up" for one in BUTTONS} | {"key_down": "key_up"}
 
 
 @pytest.mark.slow("eighty actions on a real desktop")

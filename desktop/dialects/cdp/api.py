@@ -39,12 +39,13 @@ def router(
 ) -> APIRouter:
     """Return the routes; ``pipe`` returns that of the browser that runs."""
     routes = _Routes(own_api, pipe, desktop, browser_id)
-    api = APIRouter(prefix=PATH, tags=["dialects"])
+    # Their answers have the form of the protocol, not that of our document.
+    api = APIRouter(prefix=PATH, include_in_schema=False)
     for path, serve in (("/json/version", routes.version), ("/json/list", routes.pages)):
         api.add_api_route(path, serve, methods=["GET"])
         # Playwright ends the path with a slash.
-        api.add_api_route(path + "/", serve, methods=["GET"], include_in_schema=False)
-    api.add_api_route("/json", routes.pages, methods=["GET"], include_in_schema=False)
+        api.add_api_route(path + "/", serve, methods=["GET"])
+    api.add_api_route("/json", routes.pages, methods=["GET"])
     api.add_api_websocket_route("/devtools/browser/{name}", routes.browser)
     api.add_api_websocket_route("/devtools/page/{name}", routes.page)
     return api

@@ -27,7 +27,8 @@ _ROUTES_NOT_SERVED = ("/pty", "/pty/{rest:path}", *(f"/{name}" for name in NOT_S
 
 def router(own_api: OwnApi) -> APIRouter:
     """Return the routes."""
-    api = APIRouter(prefix=PATH, tags=["dialects"])
+    # Their answers have the form of the protocol, not that of our document.
+    api = APIRouter(prefix=PATH, include_in_schema=False)
 
     @api.post("/cmd", response_class=Response)
     async def cmd(request: Request) -> Response:
@@ -62,9 +63,7 @@ def router(own_api: OwnApi) -> APIRouter:
         await stream.close(await connection.serve(stream))
 
     for path in _ROUTES_NOT_SERVED:
-        api.add_api_route(
-            path, _not_served, methods=["GET", "POST", "DELETE"], include_in_schema=False
-        )
+        api.add_api_route(path, _not_served, methods=["GET", "POST", "DELETE"])
     return api
 
 
