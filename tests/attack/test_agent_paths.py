@@ -20,6 +20,7 @@ import psutil
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
+from tests.live_trees import contents_below, statuses_below
 from tests.system.services import PATIENCE, Json, Service, service
 
 pytestmark = [
@@ -98,10 +99,11 @@ Snapshot = dict[str, tuple[int, bytes]]
 
 def files_below(folder: Path) -> Snapshot:
     """Return inode and content of each file."""
+    statuses = statuses_below(folder)
     return {
-        str(path): (path.stat().st_ino, path.read_bytes())
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        str(path): (statuses[path].st_ino, content)
+        for path, content in contents_below(folder).items()
+        if path in statuses
     }
 
 

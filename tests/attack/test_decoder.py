@@ -17,6 +17,7 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.files import FileFacts
 from tests.attack.crafted_picture import CHAT, bomb, endless, fill_conversation
+from tests.live_trees import owners_below
 from tests.system.services import PATIENCE, Json, Service, service, until
 from tests.tools.store.fakes import chat_row
 
@@ -133,25 +134,16 @@ def memory(plane: Service) -> int:
     return int(status.partition("VmHWM:")[2].split()[0])
 
 
-def below(pid: int) -> list[int]:
-    children = [
-        int(child)
-        for listed in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in listed.read_text().split()
-    ]
-    return [*children, *(pid for child in children for pid in below(child))]
-
-
 @pytest.mark.slow("a video hangs until the limit of its worker")
 @pytest.mark.parametrize("name", ["hangs", "huge"])
 def test_a_crafted_video_causes_one_422_and_nothing_else(plane: Service, name: str) -> None:
     # The control: an ordinary video has a picture, and a clip.
     assert picture(plane, "good").headers["content-type"] == "image/jpeg"
-    before, processes = memory(plane), len(below(plane.process.pid))
+    before, processes = memory(plane), len(owners_below(plane.process.pid))
     assert picture(plane, name).status_code == 422
     assert memory(plane) < before + GROWTH
     # The decoder, and a spare worker for the next request.
-    until(lambda: len(below(plane.process.pid)) == processes, "the worker's end")
+    until(lambda: len(owners_below(plane.process.pid)) == processes, "the worker's end")
     assert picture(plane, "good").status_code == 200
     assert plane.http.get("/healthz").status_code == 200
     assert plane.http.get("/api/v0/recordings/good/clip?from=0&to=0.5").status_code == 200
@@ -223,7 +215,7 @@ async def workers_of(
 
     def confined() -> list[dict[str, str]]:
         # Desktops are below the control plane too; workers are forked without exec.
-        forked = (pid for pid in below(plane.process.pid) if command(pid) == own)
+        forked = (pid for pid in owners_below(plane.process.pid) if command(pid) == own)
         found = [facts(Path(f"/proc/{pid}")) for pid in forked]
         workers = [one for one in found if one.get("NoNewPrivs") == "1"]
         return workers if len(workers) == 2 else []

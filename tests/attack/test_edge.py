@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from tests.live_trees import statuses_below
 from tests.system.services import DESKHAND, PATIENCE, Service, service
 
 pytestmark = pytest.mark.attack
@@ -145,8 +146,8 @@ def test_the_data_directory_is_closed_to_other_users(tmp_path: Path) -> None:
     for path, mode in ((data, 0o755), (data / "logs", 0o755), (data / "token", 0o644)):
         path.chmod(mode)
     with control_plane(tmp_path, 4096) as plane:
-        found = [data, *data.iterdir(), *(data / "logs").iterdir()]
-        opened_paths = [path for path in found if path.stat().st_mode & (stat.S_IRWXO)]
+        statuses = {data: data.stat()} | statuses_below(data)
+        opened_paths = [path for path, found in statuses.items() if found.st_mode & stat.S_IRWXO]
         assert data.stat().st_mode & 0o077 == 0
         assert data / "token" not in opened_paths
         assert data / "logs" / "access.jsonl" not in opened_paths

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from tests.attack.attackers import output
+from tests.live_trees import owners_below, paths_below, statuses_below
 from tests.system.services import Service, service, service_pid, until
 
 pytestmark = [
@@ -70,28 +71,31 @@ class Owned:
         self.service = service_pid(desktop.process.pid)
         self.user = psutil.Process(self.service).uids().real if user is None else user
         self.paths = {
-            str(path.relative_to(folder)): kind_of(path)
-            for path in sorted(folder.rglob("*"))
-            if path.lstat().st_uid == self.user and path.name != "agent.sock"
+            str(path.relative_to(folder)): kind_of(status)
+            for path, status in statuses_below(folder).items()
+            if status.st_uid == self.user and path.name != "agent.sock"
         }
         self.pids = {
-            inside(process.pid): process.pid
-            for process in psutil.Process(desktop.process.pid).children(recursive=True)
-            if process.uids().real == self.user
+            inner: pid
+            for pid, user in owners_below(desktop.process.pid).items()
+            if user == self.user and (inner := inside(pid))
         }
 
     def targets(self) -> str:
         return json.dumps({"paths": self.paths, "pids": sorted(self.pids)})
 
 
-def kind_of(path: Path) -> str:
-    mode = path.lstat().st_mode
+def kind_of(status: os.stat_result) -> str:
+    mode = status.st_mode
     return "folder" if stat.S_ISDIR(mode) else "file" if stat.S_ISREG(mode) else "other"
 
 
-def inside(pid: int) -> int:
-    """Return the pid that a process has in its own namespace."""
-    status = Path(f"/proc/{pid}/status").read_text()
+def inside(pid: int) -> int | None:
+    """Return the pid that a process has in its own namespace, None once it has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
     return int(status.partition("\nNSpid:")[2].partition("\n")[0].split()[-1])
 
 
@@ -154,7 +158,7 @@ def check_control(found: Owned, folder: Path) -> None:
 def test_removing_everything_during_a_recording_loses_nothing(desktop: Service) -> None:
     recording = recorded(desktop)
     folder = folder_of(desktop) / "recordings"
-    before = {path for path in folder.rglob("*") if path.is_file()}
+    before = {path for path in paths_below(folder) if path.is_file()}
     assert before
     output(desktop, "rm -rf $HOME/.. /tmp/* /dev/shm/* $HOME/../recordings; true")
     assert {path for path in before if path.exists()} == before

@@ -5,12 +5,14 @@ import shlex
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
+from tests.live_trees import paths_below
 from tests.system.gated_model import (
     COLOURS,
     gated_model,
@@ -386,7 +388,7 @@ def test_the_browser_goes_on_in_private(desktop: Service, area: TextArea) -> Non
 def search_for(cookie: bytes, folder: Path) -> str:
     """Return a program that searches all that its user can read for a cookie."""
     # Not every directory can be listed by that user.
-    paths = [str(path) for path in folder.rglob("*") if path.is_file()]
+    paths = [str(path) for path in paths_below(folder) if path.is_file()]
     return f"""
 import os, re
 cookie = bytes.fromhex({cookie.hex()!r})
@@ -449,7 +451,12 @@ def browser_of(desktop: Service) -> psutil.Process:
     """Return the main process of the desktop's browser."""
     profile = f"--user-data-dir={folder_of(desktop)}/browser"
     children = psutil.Process(desktop.process.pid).children(recursive=True)
-    return next(one for one in children if profile in " ".join(one.cmdline()))
+    for one in children:
+        # Its other processes end at any moment.
+        with suppress(psutil.NoSuchProcess):
+            if profile in " ".join(one.cmdline()):
+                return one
+    raise AssertionError("the desktop has no browser")
 
 
 def found_in(printed: str) -> list[str]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.attack.crafted_picture import bomb, fill_conversation
 from tests.attack.relocated import Installation, installation, user
 from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
+from tests.live_trees import paths_below, statuses_below
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
 from tests.system.services import Json, Service, service, until
 from tests.system.test_lost_desktop import alive, check_stored, waiting_agent
@@ -57,10 +59,12 @@ def listeners(plane: Service) -> set[int]:
     inodes = {row[9] for row in rows if row[1].endswith(port) and row[3] == "0A"}
     assert inodes
     found = set()
-    for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with suppress(OSError):
-            if str(link.readlink()).removeprefix("socket:[").removesuffix("]") in inodes:
-                found.add(int(link.parts[2]))
+    for process in psutil.process_iter():
+        for link in paths_below(Path(f"/proc/{process.pid}/fd")):
+            # Descriptors are closed meanwhile, and some cannot be read even by root.
+            with suppress(OSError):
+                if str(link.readlink()).removeprefix("socket:[").removesuffix("]") in inodes:
+                    found.add(process.pid)
     return found
 
 
@@ -79,8 +83,8 @@ def test_the_process_that_listens_is_not_root(installed: Installation) -> None:
         assert_rightless(plane)
         assert plane.http.get("/healthz").status_code == 200
         # The user reads nothing that is root's alone.
-        owners = {path.stat().st_uid for path in (installed.data, *installed.data.rglob("*"))}
-        assert owners == {user().pw_uid}
+        statuses = [installed.data.stat(), *statuses_below(installed.data).values()]
+        assert {status.st_uid for status in statuses} == {user().pw_uid}
         assert (user_of(plane)["state"], user_of(plane)["because"]) == ("deskhand", None)
 
 

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.attack.test_private_take_over import PLACES, seen, spies_in
+from tests.live_trees import contents_below
 from tests.system.reporting_page import PageHandler, serving
 from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, tidy, until
 from tests.system.typing_targets import TextView
@@ -335,9 +336,9 @@ def test_a_reader_of_the_data_directory_finds_no_value(tmp_path: Path) -> None:
     with control_plane(tmp_path) as plane:
         wanted = {"value": VALUE, "domains": [BANK]}
         assert plane.http.put(f"{SECRETS}/mail", json=wanted).is_success
-        files = [one for one in (tmp_path / "data").rglob("*") if one.is_file()]
-        assert files
-        assert not [one for one in files if VALUE.encode() in one.read_bytes()]
+        contents = contents_below(tmp_path / "data")
+        assert contents
+        assert not [one for one, content in contents.items() if VALUE.encode() in content]
 
 
 @pytest.mark.slow("a control plane and a desktop")

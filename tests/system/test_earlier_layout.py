@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 
+from tests.live_trees import statuses_below
 from tests.recording.fakes import decoded
 from tests.system.services import Json, Service, service, service_pid, until
 
@@ -97,7 +98,7 @@ def owners(folder: Path) -> tuple[set[int], set[int]]:
     """Return the owners of what the service keeps, and of the agent's files."""
     parts = [("recordings", "journals", "logs"), ("home", "work")]
     found = [
-        {path.stat().st_uid for name in part for path in (folder / name).rglob("*")}
+        {one.st_uid for name in part for one in statuses_below(folder / name).values()}
         for part in parts
     ]
     return found[0], found[1]

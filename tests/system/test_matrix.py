@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from websockets.asyncio.client import connect
 
+from tests.live_trees import contents_below
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import end_of, handshake, played
 
@@ -309,5 +310,5 @@ def logs_below(plane: Service, below: str) -> Path:
 
 
 def text_of_logs(folders: list[Path]) -> bytes:
-    found = [path for folder in folders for path in sorted(folder.rglob("*.*l*"))]
-    return b"\n".join(path.read_bytes() for path in found if path.suffix in (".log", ".jsonl"))
+    found = {path: text for folder in folders for path, text in contents_below(folder).items()}
+    return b"\n".join(text for path, text in found.items() if path.suffix in (".log", ".jsonl"))

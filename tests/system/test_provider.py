@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from tests.live_trees import contents_below
 from tests.system.services import DESKHAND, PATIENCE
 
 pytestmark = pytest.mark.x11
@@ -37,8 +38,8 @@ def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
     assert json.loads(out)["outcome"] == "done"
     assert set(models) == {"tour"}
     # What the key is stays with the process that was given it.
-    for path in (tmp_path / "data").rglob("*"):
-        assert not path.is_file() or b"ANTHROPIC_API_KEY" not in path.read_bytes()
+    for content in contents_below(tmp_path / "data").values():
+        assert b"ANTHROPIC_API_KEY" not in content
 
 
 @pytest.mark.slow("a control plane that imports the SDK, and a run")
