@@ -77,7 +77,10 @@ tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
-tools/agents/scripted: tools/kit/support vncbridge/server
+tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/script vncbridge/server
+tools/agents/scripted/anthropic: tools/agents/scripted/script
+tools/agents/scripted/script: tools/kit/support
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
   desktop/network desktop/remote.py recording recording/disk tools/control_plane
@@ -128,7 +131,7 @@ LAYERS = {
 
 OWNER = {
     "alembic": {"tools/store", "tools/store/migrations", "tools/store/migrations/versions"},
-    "anthropic": {"tools/agents/providers"},
+    "anthropic": {"tools/agents/providers/anthropic"},
     "av": {"desktop/screenshots", "recording/video"},
     "cryptography": {"tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
@@ -138,7 +141,12 @@ OWNER = {
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
-    "PIL": {"desktop/screenshots", "recording/video", "tools/agents/scripted", "tools/decoder"},
+    "PIL": {
+        "desktop/screenshots",
+        "recording/video",
+        "tools/agents/scripted/script",
+        "tools/decoder",
+    },
     "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {

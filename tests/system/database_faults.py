@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import Queue
 from socket import create_server, socket
 
-from deskhand.tools.agents.scripted.script import read_script
+from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from starlette.responses import Response
 
-from deskhand.tools.agents.scripted.library import parse_script
-from deskhand.tools.agents.scripted.player import PlayedTurn
-from deskhand.tools.agents.scripted.protocol import Request
-from deskhand.tools.agents.scripted.script import Fault
+from deskhand.tools.agents.scripted.script.library import parse_script
+from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.request import Request
+from deskhand.tools.agents.scripted.script.script import Fault
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE, Service, service
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from deskhand import AsyncDesktop
-from deskhand.tools.agents.scripted.library import parse_script
+from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE, Service
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self, TextIO
 
-from .protocol import Measured
+from .script.request import Measured
 
 MOST_ENTRIES = 1_000
 """Entries kept in memory; tests read a handful."""

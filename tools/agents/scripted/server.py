@@ -25,14 +25,16 @@ from deskhand.tools.decoder.errors import NotDecodable
 from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
-from . import decode, sse
-from .binding import REFUSAL, mismatches, signed
-from .library import packaged_scripts
+from .anthropic import sse
+from .anthropic.binding import REFUSAL, mismatches, signed
+from .anthropic.protocol import read_request
 from .log import LogEntry, RequestLog
-from .picture_header import measure
-from .player import PlayedTurn, play
-from .protocol import InvalidRequest, Request, read_request
-from .script import Fault, Script
+from .script import decode
+from .script.library import packaged_scripts
+from .script.picture_header import measure
+from .script.player import PlayedTurn, play
+from .script.request import InvalidRequest, Request
+from .script.script import Fault, Script
 
 Json = dict[str, Any]
 

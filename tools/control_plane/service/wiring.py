@@ -328,7 +328,7 @@ def _models(
 
 def _provider() -> type[ProviderAccount]:
     # The SDK takes two seconds to import: a thread loads it while the service starts.
-    module = importlib.import_module("deskhand.tools.agents.providers.anthropic")
+    module = importlib.import_module("deskhand.tools.agents.providers.anthropic.account")
     found: type[ProviderAccount] = module.AnthropicModel
     return found
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chats.prompt_head import head_from_json
 from deskhand.tools.agents.loop.history import prepared
-from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import Message
 from deskhand.tools.store import chats, messages

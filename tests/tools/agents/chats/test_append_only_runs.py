@@ -20,11 +20,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from deskhand.tools.agents.chats.chats import Chats
-from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.errors import ModelUnavailable
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
-from deskhand.tools.agents.scripted.binding import mismatches, signed
-from deskhand.tools.agents.scripted.protocol import Measured, read_request
+from deskhand.tools.agents.scripted.anthropic.binding import mismatches, signed
+from deskhand.tools.agents.scripted.anthropic.protocol import read_request
+from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore

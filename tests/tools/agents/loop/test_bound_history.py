@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy
+from deskhand.tools.agents.providers.anthropic.account import AnthropicModel, RetryPolicy
 from deskhand.tools.agents.providers.errors import ModelRefused
 from deskhand.tools.agents.providers.port import Prompt
-from deskhand.tools.agents.scripted.script import read_script
+from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 
 from deskhand.tools.agents.scripted.log import LARGEST_FILE, MOST_ENTRIES, LogEntry, RequestLog
-from deskhand.tools.agents.scripted.protocol import Measured
+from deskhand.tools.agents.scripted.script.request import Measured
 
 ENTRY = LogEntry("demo", 200, 3, (Measured("image/png", 1280, 720),), step=2)
 

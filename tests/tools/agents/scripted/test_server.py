@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from deskhand.tools.agents.scripted.decode import RgbDecoder, decoded_here
-from deskhand.tools.agents.scripted.script import Script, read_script
+from deskhand.tools.agents.scripted.script.decode import RgbDecoder, decoded_here
+from deskhand.tools.agents.scripted.script.script import Script, read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.decoder.errors import NotDecodable
 from tests.tools.agents.loop.fakes import encoded, screen

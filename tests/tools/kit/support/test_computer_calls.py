@@ -4,7 +4,7 @@ import pytest
 
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.geometry import Size
-from deskhand.tools.agents.scripted.protocol import MEMBERS as PROTOCOL_MEMBERS
+from deskhand.tools.agents.scripted.anthropic.protocol import MEMBERS as PROTOCOL_MEMBERS
 from deskhand.tools.kit.support.computer_calls import MEMBERS, BadCall, desktop_call
 
 Json = dict[str, Any]

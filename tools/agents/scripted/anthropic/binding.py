@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from .protocol import Request
+from deskhand.tools.agents.scripted.script.request import Request
 
 Json = dict[str, Any]
 

@@ -9,7 +9,11 @@ import anthropic
 import httpx2
 import pytest
 
-from deskhand.tools.agents.providers.anthropic import AnthropicModel, RetryPolicy, _classified
+from deskhand.tools.agents.providers.anthropic.account import (
+    AnthropicModel,
+    RetryPolicy,
+    _classified,
+)
 from deskhand.tools.agents.providers.errors import (
     LimitReached,
     ModelOverloaded,
@@ -18,8 +22,8 @@ from deskhand.tools.agents.providers.errors import (
 )
 from deskhand.tools.agents.providers.model_table import UNKNOWN, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
-from deskhand.tools.agents.scripted.protocol import Measured
-from deskhand.tools.agents.scripted.script import read_script
+from deskhand.tools.agents.scripted.script.request import Measured
+from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.scripted.decode import decoded_here, pixels
-from deskhand.tools.agents.scripted.player import PlayedTurn, play
-from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
-from deskhand.tools.agents.scripted.script import Script, read_script
+from deskhand.tools.agents.scripted.script.decode import decoded_here, pixels
+from deskhand.tools.agents.scripted.script.player import PlayedTurn, play
+from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
+from deskhand.tools.agents.scripted.script.script import Script, read_script
 from tests.tools.agents.loop.fakes import encoded, screen
 
 Json = dict[str, Any]

@@ -2,9 +2,9 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from deskhand.tools.agents.scripted import sse
-from deskhand.tools.agents.scripted.player import PlayedTurn
-from deskhand.tools.agents.scripted.protocol import Measured, Request, SeenPicture
+from deskhand.tools.agents.scripted.anthropic import sse
+from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
 
 CALL = {
     "type": "tool_use",

@@ -1,7 +1,7 @@
 import pytest
 
-from deskhand.tools.agents.scripted.picture_header import measure
-from deskhand.tools.agents.scripted.protocol import Measured
+from deskhand.tools.agents.scripted.script.picture_header import measure
+from deskhand.tools.agents.scripted.script.request import Measured
 from tests.tools.agents.loop.fakes import encoded, screen
 
 

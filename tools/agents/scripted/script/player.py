@@ -20,7 +20,7 @@ from typing import Any
 
 from deskhand.tools.kit.support.untrusted import without_mark
 
-from .protocol import Request
+from .request import Request
 from .script import Fault, Needs, Patch, Script, ScriptedCall, ScriptStep
 from .vision import Pixels, changed_fraction, find_blob, find_nearest
 

@@ -2,8 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.agents.scripted.library import load_script, packaged_scripts, parse_script
-from deskhand.tools.agents.scripted.script import BadScript
+from deskhand.tools.agents.scripted.script.library import (
+    load_script,
+    packaged_scripts,
+    parse_script,
+)
+from deskhand.tools.agents.scripted.script.script import BadScript
 
 
 def test_the_packaged_scripts_can_all_be_played() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.providers.anthropic_stream import (
+from deskhand.tools.agents.providers.anthropic.stream import (
     FailedReply,
     StreamedReply,
     UnreadableReply,

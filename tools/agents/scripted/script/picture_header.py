@@ -5,7 +5,7 @@ The pictures are of desktops, so that the reader does nothing but read numbers: 
 them for it.
 """
 
-from .protocol import Measured
+from .request import Measured
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _FRAMES = frozenset({*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC})

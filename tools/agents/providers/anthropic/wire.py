@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Block,
     Image,
@@ -20,8 +21,6 @@ from deskhand.tools.conversation.conversation import (
     ToolResult,
 )
 from deskhand.tools.kit.support.spec import ToolSpec
-
-from .port import Prompt
 
 Json = dict[str, Any]
 

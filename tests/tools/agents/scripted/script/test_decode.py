@@ -1,4 +1,4 @@
-from deskhand.tools.agents.scripted.decode import decoded_here, pixels
+from deskhand.tools.agents.scripted.script.decode import decoded_here, pixels
 from tests.tools.agents.loop.fakes import encoded, screen
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from .player import PlayedTurn
-from .protocol import Request
+from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.request import Request
 
 Json = dict[str, Any]
 

@@ -1,8 +1,9 @@
 import copy
 from typing import Any
 
-from deskhand.tools.agents.scripted.binding import mismatches, signed
-from deskhand.tools.agents.scripted.protocol import Measured, Request, read_request
+from deskhand.tools.agents.scripted.anthropic.binding import mismatches, signed
+from deskhand.tools.agents.scripted.anthropic.protocol import read_request
+from deskhand.tools.agents.scripted.script.request import Measured, Request
 
 Json = dict[str, Any]
 MARK = {"type": "ephemeral"}

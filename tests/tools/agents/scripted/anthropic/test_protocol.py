@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.scripted.protocol import InvalidRequest, Measured, read_request
+from deskhand.tools.agents.scripted.anthropic.protocol import read_request
+from deskhand.tools.agents.scripted.script.request import InvalidRequest, Measured
 
 Json = dict[str, Any]
 PNG = base64.b64encode(b"1280x720").decode()

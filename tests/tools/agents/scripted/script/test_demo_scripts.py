@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.anthropic import AnthropicModel
-from deskhand.tools.agents.scripted.protocol import Measured
+from deskhand.tools.agents.providers.anthropic.account import AnthropicModel
+from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (

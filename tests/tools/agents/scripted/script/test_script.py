@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.scripted.script import (
+from deskhand.tools.agents.scripted.script.script import (
     BadScript,
     Fault,
     Needs,

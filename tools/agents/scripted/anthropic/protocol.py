@@ -8,9 +8,15 @@ everywhere: tests against it find invalid requests without a key.
 import base64
 import binascii
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
+
+from deskhand.tools.agents.scripted.script.request import (
+    InvalidRequest,
+    Measure,
+    Request,
+    SeenPicture,
+)
 
 Json = dict[str, Any]
 
@@ -80,63 +86,11 @@ ALLOWED_BLOCKS = {
     "user": ("text", "image", "tool_result"),
     "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
     "result": ("text", "image"),
-    # Keep in step with ``_result`` in ``anthropic_wire``, which leaves pictures out of a failed
-    # result.
+    # Keep in step with ``_result`` in ``providers.anthropic.wire``, which leaves pictures out of a
+    # failed result.
     "failed result": ("text",),
 }
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Type and size of a picture, as decoded from its bytes."""
-
-    media_type: str
-    width: int
-    height: int
-
-
-@dataclass(frozen=True)
-class SeenPicture:
-    """A picture of a request, in the order of the conversation."""
-
-    data: bytes = field(repr=False)
-    measured: Measured
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request that follows the protocol."""
-
-    model: str
-    stream: bool
-    messages: tuple[Json, ...]
-    tools: frozenset[str]
-    """Names of the custom tools that are offered."""
-    computer: bool
-    pictures: tuple[SeenPicture, ...]
-    system: object = ""
-    offered: tuple[Json, ...] = ()
-    """The tools as they were sent."""
-    drop_block: bool = False
-    """True to drop thinking blocks of another prefix instead of refusing the request."""
-    lists_dropped: bool = False
-    """True to list the dropped blocks in the reply."""
-
-
-class InvalidRequest(Exception):
-    """The request breaks the protocol; ``where`` is a path in its JSON."""
-
-    def __init__(self, where: str, problem: str) -> None:
-        super().__init__(where, problem)
-        self.where = where
-        self.problem = problem
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.problem}"
-
-
-Measure = Callable[[bytes], Measured | None]
 
 
 def read_request(body: object, measure: Measure, betas: frozenset[str] = frozenset()) -> Request:

@@ -18,12 +18,18 @@ from urllib.parse import urlsplit
 import anthropic
 import httpx2
 
-from . import anthropic_wire as wire
-from . import limits
-from .anthropic_stream import FailedReply, StreamedReply, UnreadableReply
-from .errors import ModelError, ModelOverloaded, ModelRefused, ModelUnavailable
-from .model_table import ModelFacts, model_facts
-from .port import ModelReply, PictureBytes, Prompt
+from deskhand.tools.agents.providers import limits
+from deskhand.tools.agents.providers.errors import (
+    ModelError,
+    ModelOverloaded,
+    ModelRefused,
+    ModelUnavailable,
+)
+from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
+from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
+
+from . import wire
+from .stream import FailedReply, StreamedReply, UnreadableReply
 
 log = logging.getLogger(__name__)
 

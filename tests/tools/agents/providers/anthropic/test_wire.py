@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.tools.agents.loop.history import prepared
-from deskhand.tools.agents.providers import anthropic_wire as wire
+from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.port import Prompt
-from deskhand.tools.agents.scripted.picture_header import measure
-from deskhand.tools.agents.scripted.protocol import read_request
+from deskhand.tools.agents.scripted.anthropic.protocol import read_request
+from deskhand.tools.agents.scripted.script.picture_header import measure
 from deskhand.tools.conversation.conversation import (
     Block,
     Image,

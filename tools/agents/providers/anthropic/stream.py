@@ -16,10 +16,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from deskhand.tools.agents.providers.port import ModelReply, Usage
 from deskhand.tools.conversation.conversation import ReplyBlock
 
-from .anthropic_wire import reply_block
-from .port import ModelReply, Usage
+from .wire import reply_block
 
 Json = dict[str, Any]
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from deskhand.tools.agents.scripted.vision import (
+from deskhand.tools.agents.scripted.script.vision import (
     Blob,
     changed_fraction,
     colour,

@@ -1,0 +1,1 @@
+"""Scripts of the scripted model, and the player that computes its replies."""
