@@ -6,7 +6,7 @@ blocks keep what their provider must receive back unchanged.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Json = dict[str, Any]
@@ -30,6 +30,18 @@ class Image:
 
 
 @dataclass(frozen=True)
+class SafetyCheck:
+    """A concern of the provider about a call, which a person must acknowledge before it is run."""
+
+    id: str
+    """The provider's id; empty where it has none."""
+    code: str = ""
+    """The kind of concern, as ``malicious_instructions``."""
+    message: str = ""
+    """Explanation for the person."""
+
+
+@dataclass(frozen=True)
 class ToolCall:
     """A call of a tool, requested by the model."""
 
@@ -38,6 +50,8 @@ class ToolCall:
     arguments: Json
     toolset: str | None = None
     """The provider's toolset that ``name`` is a member of, as ``computer``."""
+    checks: tuple[SafetyCheck, ...] = ()
+    """The call is run only after a person has approved it in view of these."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +62,8 @@ class ToolResult:
     content: tuple[Text | Image, ...]
     is_error: bool = False
     toolset: str | None = None
+    acknowledged: bool = False
+    """True if a person approved the call in view of its safety checks."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +117,8 @@ def _block_to_json(block: Block) -> Json:
                 "name": block.name,
                 "arguments": block.arguments,
                 "toolset": block.toolset,
+                # Left out where there are none: stored messages stay as they are.
+                **({"checks": [asdict(one) for one in block.checks]} if block.checks else {}),
             }
         case ToolResult():
             return {
@@ -109,6 +127,7 @@ def _block_to_json(block: Block) -> Json:
                 "content": [_block_to_json(b) for b in block.content],
                 "is_error": block.is_error,
                 "toolset": block.toolset,
+                **({"acknowledged": True} if block.acknowledged else {}),
             }
     return {"type": "thinking", "data": block.data}
 
@@ -122,12 +141,19 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
         case "tool_call":
             # Members without a default exist in every stored form: a new one must be read with
             # ``get``.
-            return ToolCall(data["id"], data["name"], data["arguments"], data["toolset"])
+            checks = tuple(SafetyCheck(**one) for one in data.get("checks", ()))
+            return ToolCall(data["id"], data["name"], data["arguments"], data["toolset"], checks)
         case "tool_result":
             content = tuple(
                 Text(b["text"]) if b["type"] == "text" else _picture(b) for b in data["content"]
             )
-            return ToolResult(data["call_id"], content, data["is_error"], data["toolset"])
+            return ToolResult(
+                data["call_id"],
+                content,
+                data["is_error"],
+                data["toolset"],
+                bool(data.get("acknowledged")),
+            )
         case "thinking":
             return Thinking(data["data"])
         case other:

@@ -8,6 +8,7 @@ from deskhand.tools.conversation.conversation import (
     Block,
     Image,
     Message,
+    SafetyCheck,
     Text,
     Thinking,
     ToolCall,
@@ -25,9 +26,10 @@ calls = st.builds(
     st.text(),
     st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.lists(st.integers()))),
     toolsets,
+    st.lists(st.builds(SafetyCheck, st.text(), st.text(), st.text()), max_size=2).map(tuple),
 )
 contents = st.lists(st.one_of(texts, pictures)).map(tuple)
-results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets)
+results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets, st.booleans())
 thoughts = st.builds(Thinking, st.dictionaries(st.text(), st.text()))
 blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results, thoughts)
 messages = st.builds(Message, st.sampled_from(["user", "assistant"]), st.lists(blocks).map(tuple))
@@ -42,3 +44,10 @@ def test_a_message_comes_back_from_json_as_it_was(message: Message) -> None:
 def test_a_block_of_an_unknown_type_is_an_error() -> None:
     with pytest.raises(ValueError, match="'song'"):
         message_from_json({"role": "user", "content": [{"type": "song"}]})
+
+
+def test_a_block_without_checks_has_the_form_of_earlier_versions() -> None:
+    blocks = (ToolCall("1", "click", {}), ToolResult("1", ()))
+    first, second = message_to_json(Message("user", blocks))["content"]
+    assert set(first) == {"type", "id", "name", "arguments", "toolset"}
+    assert set(second) == {"type", "call_id", "content", "is_error", "toolset"}
