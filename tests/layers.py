@@ -207,6 +207,7 @@ VALUES = {
         f"tools.control_plane.openapi.{name}"
         for name in ("administration", "chats", "operations", "recordings")
     ),
+    "tools.agents.scripted.script.endpoint",
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

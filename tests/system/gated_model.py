@@ -9,6 +9,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from deskhand.tools.agents.scripted.script.endpoint import Endpoint
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.request import Request
@@ -54,11 +55,16 @@ class GatedModel(ScriptedModelServer):
         return {"ANTHROPIC_API_KEY": self.api_key, "ANTHROPIC_BASE_URL": self.url}
 
     async def _deliver(
-        self, turn: PlayedTurn, request: Request, fault: Fault | None, dropped: Sequence[Json]
+        self,
+        endpoint: Endpoint,
+        turn: PlayedTurn,
+        request: Request,
+        fault: Fault | None,
+        dropped: Sequence[Json],
     ) -> Response:
         if turn.step in self.gates:
             await self.gates[turn.step].passed()
-        return await super()._deliver(turn, request, fault, dropped)
+        return await super()._deliver(endpoint, turn, request, fault, dropped)
 
 
 @contextmanager

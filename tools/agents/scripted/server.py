@@ -1,16 +1,16 @@
-"""A server of scripted models: speaks the provider's protocol on a loopback port.
+"""A server of scripted models: speaks the providers' protocols on a loopback port.
 
-The program reaches it through the same SDK and adapter as the provider, so that demos and tests
-without a key exercise the real path, faults of the network included.
+The program reaches it through the same SDKs and adapters as the providers, so that demos and tests
+without a key exercise the real path, faults of the network included. Each protocol is an
+:class:`~deskhand.tools.agents.scripted.script.endpoint.Endpoint`; all of them are served at once.
 """
 
 import asyncio
 import hashlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -25,11 +25,10 @@ from deskhand.tools.decoder.errors import NotDecodable
 from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
-from .anthropic import sse
-from .anthropic.binding import REFUSAL, mismatches, signed
-from .anthropic.protocol import read_request
+from .anthropic.endpoint import MessagesEndpoint
 from .log import LogEntry, RequestLog
 from .script import decode
+from .script.endpoint import Endpoint, Problem, Received
 from .script.library import packaged_scripts
 from .script.picture_header import measure
 from .script.player import PlayedTurn, play
@@ -41,11 +40,13 @@ Json = dict[str, Any]
 PREFIX = "scripted:"
 LARGEST_BODY = 32 * 1024 * 1024
 """Limit of the provider for one request."""
-REFUSALS = {
-    "rate_limit": (429, "rate_limit_error", "too many requests, says the script"),
-    "overloaded": (529, "overloaded_error", "overloaded, says the script"),
-    "server_error": (500, "api_error", "something broke, says the script"),
+REFUSALS: dict[str, tuple[Problem, str]] = {
+    "rate_limit": ("rate_limit", "too many requests, says the script"),
+    "overloaded": ("overloaded", "overloaded, says the script"),
+    "server_error": ("server_error", "something broke, says the script"),
+    "no_credit": ("no_credit", "the account has no credit, says the script"),
 }
+ENDPOINTS: tuple[Endpoint, ...] = (MessagesEndpoint(),)
 FAULTS_REMEMBERED = 1000
 """Requests for which the number of faults is kept: a bound on the memory of a long run."""
 
@@ -54,7 +55,7 @@ KEEP_ALIVE = 600
 
 
 class ScriptedModelServer:
-    """Serves ``POST /v1/messages`` while it is entered; the model's name is the script's.
+    """Serves all endpoints while it is entered; the model's name is the script's.
 
     Only requests with :attr:`api_key` are answered: other users of this machine can reach the
     port too.
@@ -98,7 +99,7 @@ class ScriptedModelServer:
             await self._received.wait()
 
     async def __aenter__(self) -> Self:
-        app = Starlette(routes=[Route("/v1/messages", self._messages, methods=["POST"])])
+        app = Starlette(routes=[*self._routes()])
         self._server = Serving(app)
         # A connection that is closed while a request is on its way costs the client a retry.
         self._server.config.timeout_keep_alive = KEEP_ALIVE
@@ -124,53 +125,55 @@ class ScriptedModelServer:
             await self._serving
         self._releases.close()
 
-    async def _messages(self, http: HttpRequest) -> Response:
+    def _routes(self) -> Iterator[Route]:
+        for endpoint in ENDPOINTS:
+            for path in endpoint.paths:
+                yield Route(path, partial(self._post, endpoint), methods=["POST"])
+
+    async def _post(self, endpoint: Endpoint, http: HttpRequest) -> Response:
         body = await http.body()
-        refusal = self._check_head(http, body)
+        headers, parameters = dict(http.headers), dict(http.query_params)
+        received = Received(http.url.path, headers, body, parameters)
+        refusal = self._check_head(endpoint, http, received)
         if refusal is not None:
             return refusal
         try:
-            betas = frozenset(http.headers.get("anthropic-beta", "").replace(" ", "").split(","))
-            request = read_request(json.loads(body), measure, betas)
+            request = endpoint.read(received, json.loads(body), measure)
         except ValueError:
-            return self._refuse(400, "invalid_request_error", "the body is not JSON")
+            return self._refuse(endpoint, "invalid", "the body is not JSON")
         except InvalidRequest as error:
-            return self._refuse(400, "invalid_request_error", str(error))
+            return self._refuse(endpoint, "invalid", str(error))
         script = self._scripts.get(request.model.removeprefix(PREFIX))
         if script is None:
             known = ", ".join(self.names)
             problem = f"no script {request.model!r}; there are {known}"
-            return self._refuse(404, "not_found_error", problem, request)
-        wrong = await asyncio.to_thread(mismatches, request)
-        # A block of another model is dropped without an error, one of another prefix only if the
-        # request allows it.
-        refused = [one for one in wrong if one.reason == "prefix_binding_mismatch"]
-        if refused and not request.drop_block:
-            problem = f"{refused[0].path}: {REFUSAL}"
-            return self._refuse(400, "invalid_request_error", problem, request)
+            return self._refuse(endpoint, "no_such_model", problem, request)
+        binding = await asyncio.to_thread(endpoint.binding, request)
+        if binding.refusal is not None:
+            return self._refuse(endpoint, "invalid", binding.refusal, request)
         # Decoding pictures takes tens of milliseconds, which must not block the event loop.
         nonce = secrets.token_hex(6)
         try:
             turn = await asyncio.to_thread(play, script, request, self._decode, nonce)
         except NotDecodable as error:
-            return self._refuse(422, "invalid_request_error", f"a picture: {error}", request)
-        turn = replace(turn, content=await asyncio.to_thread(signed, request, turn.content))
-        dropped = [one.to_json() for one in wrong]
-        return await self._deliver(turn, request, self._due_fault(turn.fault, body), dropped)
+            return self._refuse(endpoint, "undecodable", f"a picture: {error}", request)
+        turn = await asyncio.to_thread(endpoint.seal, request, turn)
+        fault = self._due_fault(turn.fault, body)
+        return await self._deliver(endpoint, turn, request, fault, binding.dropped)
 
-    def _check_head(self, http: HttpRequest, body: bytes) -> Response | None:
-        # The protocol accepts a key in ``x-api-key`` and a token in ``Authorization``.
-        bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
-        given = http.headers.get("x-api-key", bearer)
+    def _check_head(
+        self, endpoint: Endpoint, http: HttpRequest, received: Received
+    ) -> Response | None:
         # Bytes, because ``compare_digest`` raises an error for a ``str`` with other characters than
         # ASCII.
-        if not secrets.compare_digest(given.encode(), self.api_key.encode()):
-            return self._refuse(401, "authentication_error", "the key is not this server's")
+        if not secrets.compare_digest(endpoint.key(received).encode(), self.api_key.encode()):
+            return self._refuse(endpoint, "wrong_key", "the key is not this server's")
         mark_proven(http.scope)
-        if "anthropic-version" not in http.headers:
-            return self._refuse(400, "invalid_request_error", "anthropic-version: is missing")
-        if len(body) > LARGEST_BODY:
-            return self._refuse(413, "request_too_large", "the body is larger than 32 MB")
+        problem = endpoint.check_head(received)
+        if problem is not None:
+            return self._refuse(endpoint, "invalid", problem)
+        if len(received.body) > LARGEST_BODY:
+            return self._refuse(endpoint, "too_large", "the body is larger than 32 MB")
         return None
 
     def _due_fault(self, fault: Fault | None, body: bytes) -> Fault | None:
@@ -187,20 +190,25 @@ class ScriptedModelServer:
         return fault if met < fault.times else None
 
     async def _deliver(
-        self, turn: PlayedTurn, request: Request, fault: Fault | None, dropped: Sequence[Json]
+        self,
+        endpoint: Endpoint,
+        turn: PlayedTurn,
+        request: Request,
+        fault: Fault | None,
+        dropped: Sequence[Json],
     ) -> Response:
         kind = fault.kind if fault else None
         if kind in REFUSALS:
-            status, name, problem = REFUSALS[kind]
-            return self._refuse(status, name, problem, request, turn.step, kind)
+            problem, message = REFUSALS[kind]
+            return self._refuse(endpoint, problem, message, request, turn.step, kind)
         # Before the pause, so that ``received`` returns while the answer is still held back.
         self._log_request(200, request, turn.step, kind)
         if fault is not None and kind == "slow":
             await self._pause(fault.seconds)
-        message_id = f"msg_{secrets.token_hex(12)}"
+        answer = endpoint.answer(turn, request, secrets.token_hex(12), dropped)
         if not request.stream:
-            return JSONResponse(sse.whole(turn, request, message_id, dropped))
-        events = sse.faulty(kind, list(sse.events(turn, request, message_id, dropped)))
+            return JSONResponse(answer.whole)
+        events = endpoint.faulty(kind, answer.events)
         # ``StreamingResponse`` would end the body regularly, so that the client saw a complete
         # answer.
         if kind == "cut":
@@ -216,16 +224,16 @@ class ScriptedModelServer:
 
     def _refuse(
         self,
-        status: int,
-        kind: str,
-        problem: str,
+        endpoint: Endpoint,
+        problem: Problem,
+        message: str,
         request: Request | None = None,
         step: int | None = None,
         fault: str | None = None,
     ) -> Response:
-        self._log_request(status, request, step, fault, problem)
-        error = {"type": kind, "message": problem}
-        return JSONResponse({"type": "error", "error": error}, status_code=status)
+        refusal = endpoint.refusal(problem, message)
+        self._log_request(refusal.status, request, step, fault, message)
+        return JSONResponse(refusal.body, status_code=refusal.status)
 
     def _log_request(
         self,

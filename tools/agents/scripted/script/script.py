@@ -19,10 +19,10 @@ hand by that fraction); until then the model waits a second at a time, at most `
 ``again_while`` names a key in the result of the step's calls: as long as it is true the step is
 played again.
 
-``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded`` and ``server_error``
-refuse, ``cut`` breaks the connection, ``unfinished`` ends the stream too early, ``stream_error``
-puts an error into it, ``malformed`` spoils the calls' input, ``slow`` holds everything back for
-``seconds``.
+``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded``, ``server_error`` and
+``no_credit`` refuse, ``cut`` breaks the connection, ``unfinished`` ends the stream too early,
+``stream_error`` puts an error into it, ``malformed`` spoils the calls' input, ``slow`` holds
+everything back for ``seconds``.
 
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
 in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
@@ -43,6 +43,7 @@ FaultKind = Literal[
     "rate_limit",
     "overloaded",
     "server_error",
+    "no_credit",
     "cut",
     "unfinished",
     "stream_error",
