@@ -24,9 +24,12 @@ from deskhand.tools.conversation.conversation import (
 KEPT_PICTURES = 3
 """Newest pictures that a request contains: a model compares the screen before and after."""
 
-BATCH = 3
+BATCH = 8
 """Number of pictures that are left out at a time. The part of the request before the newest
 pictures then stays the same for several requests, so that the provider's prompt cache has hits."""
+
+SETTLED = 2
+"""Ends of settled parts that are returned: the newest has no entry in the cache yet."""
 
 LONGEST_RESULT = 60_000
 """Characters of one text in a tool's result, some 15,000 tokens."""
@@ -37,7 +40,7 @@ INTERRUPTED = "Interrupted before it gave a result. It may or may not have taken
 def prepared(messages: Iterable[Message], *, keep: int | None) -> tuple[Message, ...]:
     """Return what to send: a valid conversation, and no result longer than a model can use.
 
-    It has all pictures, or ``keep`` to ``keep + BATCH - 1`` of them.
+    It has all pictures, or ``keep`` to ``keep + BATCH - 1`` of them; see :func:`settled`.
     """
     valid = shortened(closed(messages))
     # Pictures are counted last, so that those of dropped results do not take the place of others.
@@ -108,9 +111,7 @@ def without_old_pictures(
 ) -> tuple[Message, ...]:
     """Replace all but the newest pictures by a line of text."""
     messages = tuple(messages)
-    total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
-    # Rounded down to a whole batch, so that the left-out pictures change only with every batch.
-    left_out = max(0, total - keep) // batch * batch
+    left_out = _left_out(messages, keep, batch)
     seen = 0
 
     def shown(blocks: Iterable[Text | Image]) -> tuple[Text | Image, ...]:
@@ -129,6 +130,33 @@ def without_old_pictures(
         return shown((block,))[0] if isinstance(block, Image) else block
 
     return tuple(Message(m.role, tuple(trimmed(b) for b in m.content)) for m in messages)
+
+
+def settled(
+    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
+) -> tuple[int, ...]:
+    """Return the messages up to which the next batches change nothing, the newest at the end.
+
+    Each is the last message of the user before the oldest picture that was kept at a time.
+    """
+    messages = tuple(messages)
+    left_out = _left_out(messages, keep, batch)
+    wanted = [n for n in (left_out - batch * back for back in range(SETTLED)) if n > 0]
+    ends: dict[int, int] = {}
+    seen, end = 0, None
+    for index, message in enumerate(messages):
+        seen += sum(isinstance(b, Image) for b in _flat(message.content))
+        for number in wanted:
+            if seen > number and number not in ends and end is not None:
+                ends[number] = end
+        end = index if message.role == "user" else end
+    return tuple(sorted(set(ends.values())))
+
+
+def _left_out(messages: tuple[Message, ...], keep: int, batch: int) -> int:
+    total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
+    # Rounded down to a whole batch, so that the left-out pictures change only with every batch.
+    return max(0, total - keep) // batch * batch
 
 
 def _line(picture: Image) -> Text:

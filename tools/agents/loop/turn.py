@@ -278,14 +278,19 @@ class _Turn:
         specs = self._toolbox.specs
         if self._settings.report:
             specs = with_report(specs)
-        keep = None if self._facts.bound else self._settings.kept_pictures
+        sent = history.prepared(messages, keep=None)
+        settled: tuple[int, ...] = ()
+        if not self._facts.bound:
+            settled = history.settled(sent, self._settings.kept_pictures)
+            sent = history.without_old_pictures(sent, self._settings.kept_pictures)
         prompt = Prompt(
             self._settings.system,
-            history.prepared(messages, keep=keep),
+            sent,
             specs,
             self._toolbox.computer,
             self._settings.model,
             self._settings.max_tokens,
+            settled,
         )
         self._check_growth(prompt)
         return prompt

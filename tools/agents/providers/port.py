@@ -54,6 +54,8 @@ class Prompt:
     """True to offer the provider's own computer tool beside ``tools``."""
     model: str
     max_tokens: int = 32000
+    settled: tuple[int, ...] = ()
+    """Messages up to which nothing changes when the next old pictures are left out."""
 
 
 @dataclass(frozen=True)

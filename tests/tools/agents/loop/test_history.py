@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,14 +45,34 @@ def test_few_pictures_all_stay() -> None:
 
 
 def test_old_pictures_become_a_line_with_their_file_id() -> None:
-    prepared = shown(history.prepared(steps(6), keep=3))
-    assert prepared[3:] == ["f3", "f4", "f5"]
-    assert all(f"f{n}" in prepared[n] and prepared[n] != f"f{n}" for n in range(3))
+    prepared = shown(history.prepared(steps(11), keep=3))
+    assert prepared[8:] == ["f8", "f9", "f10"]
+    assert all(f"f{n}" in prepared[n] and prepared[n] != f"f{n}" for n in range(8))
 
 
 def test_the_beginning_of_the_prompt_stays_the_same_within_a_batch() -> None:
-    six, eight = (history.prepared(steps(count), keep=3) for count in (6, 8))
-    assert eight[: len(steps(6))] == six
+    first, last = (history.prepared(steps(count), keep=3) for count in (11, 18))
+    assert last[: len(steps(11))] == first
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [(10, ()), (11, (16,)), (18, (16,)), (19, (16, 32)), (27, (32, 48))],
+)
+def test_parts_are_settled_up_to_the_result_before_a_kept_picture(
+    count: int, expected: tuple[int, ...]
+) -> None:
+    assert history.settled(steps(count)) == expected
+    sent = history.prepared(steps(count), keep=3)
+    following = history.prepared(steps(count + 8), keep=3)
+    for end in expected:
+        assert sent[: end + 1] == following[: end + 1]
+
+
+def test_a_message_with_a_kept_picture_is_not_settled() -> None:
+    pictures = Message("user", tuple(shot(n) for n in range(11)))
+    assert history.settled((pictures,)) == ()
+    assert history.settled((*steps(0), Message("assistant", (call(0),)), pictures)) == (0,)
 
 
 def test_an_append_only_history_keeps_every_picture() -> None:

@@ -1,8 +1,4 @@
-"""Conversion between our conversation and the JSON of Anthropic's Messages protocol. Pure.
-
-Two blocks of the request carry a mark for the provider's prompt cache in addition to the system
-prompt (https://docs.claude.com/en/docs/build-with-claude/prompt-caching; four marks are allowed).
-"""
+"""Conversion between our conversation and the JSON of Anthropic's Messages protocol. Pure."""
 
 import base64
 import json
@@ -22,6 +18,8 @@ from deskhand.tools.conversation.conversation import (
 )
 from deskhand.tools.kit.support.spec import ToolSpec
 
+from .cache_marks import cache_marks
+
 Json = dict[str, Any]
 
 COMPUTER = "computer"
@@ -31,10 +29,6 @@ THINKING = ("thinking", "redacted_thinking")
 COMPUTER_TOOLSET = "computer_toolset_20260801"
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Permits ``thinking.block_binding`` in a request, which is an unknown key without it."""
-
-MARKED_MESSAGES = 2
-"""Messages whose ends carry a cache mark, counted from the last. With two, the end of the previous
-request is found in the cache and the end of this one is added to it."""
 
 
 def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
@@ -47,10 +41,11 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool =
     """
     messages = [_message(m, pictures) for m in _merged(prompt.messages)]
     messages = [m for m in messages if m["content"]]
-    for message in messages[-MARKED_MESSAGES:]:
-        markable = [b for b in message["content"] if b["type"] not in THINKING]
-        if markable:
-            _mark(markable[-1])
+    # The places of joined messages are others than those that the prompt knows.
+    settled = prompt.settled if len(messages) == len(prompt.messages) else ()
+    marks = cache_marks([m["role"] for m in messages], settled)
+    for index in marks.messages:
+        _mark(messages[index]["content"][-1])
     body: Json = {
         "model": prompt.model,
         "max_tokens": prompt.max_tokens,
@@ -58,7 +53,8 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool =
     }
     if prompt.system.strip():
         system = _text(prompt.system)
-        _mark(system)
+        if marks.system:
+            _mark(system)
         body["system"] = [system]
     tools = [_tool(spec) for spec in prompt.tools]
     if prompt.computer:

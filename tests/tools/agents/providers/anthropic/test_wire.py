@@ -1,5 +1,6 @@
 import base64
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,12 +80,25 @@ def test_a_call_and_its_result_bear_the_name_of_their_toolset() -> None:
     assert "content" not in bare
 
 
-def test_the_system_prompt_and_the_last_two_messages_carry_cache_marks() -> None:
+def marked(body: dict[str, Any]) -> list[str]:
+    return [b["text"] for m in body["messages"] for b in m["content"] if "cache_control" in b]
+
+
+def test_the_system_prompt_and_the_ends_of_two_requests_carry_cache_marks() -> None:
     body = request(user("a", "b"), Message("assistant", (Text("c"),)), user("d"))
-    marked = [b for m in body["messages"] for b in m["content"] if "cache_control" in b]
-    assert [b["text"] for b in marked] == ["c", "d"]
+    assert marked(body) == ["b", "d"]
     assert body["system"][0]["cache_control"] == {"type": "ephemeral"}
     assert marks(body) == 3
+
+
+def test_ends_of_settled_parts_carry_cache_marks_unless_messages_were_joined() -> None:
+    turns = [m for n in range(6) for m in (user(f"u{n}"), Message("assistant", (Text("c"),)))]
+    prompt = Prompt("Be good.", (*turns, user("end")), (), True, "m", settled=(2, 6))
+    body = wire.request(prompt, {})
+    assert marked(body) == ["u1", "u3", "u5", "end"]
+    assert "cache_control" not in body["system"][0]
+    joined = replace(prompt, messages=(*prompt.messages, user("more")))
+    assert marked(wire.request(joined, {})) == ["u4", "u5", "more"]
 
 
 def test_a_blank_system_prompt_and_no_tools_are_left_out() -> None:
@@ -138,7 +152,7 @@ def test_thoughts_go_back_as_they_came_and_take_no_cache_mark() -> None:
     text = Message("assistant", (Thinking(THOUGHT), ToolCall("a", "f", {}), Thinking(HIDDEN)))
     content = request(user("x"), text)["messages"][1]["content"]
     assert (content[0], content[2]) == (THOUGHT, HIDDEN)
-    assert "cache_control" in content[1]
+    assert "cache_control" not in json.dumps(content)
     assert request(user("x"), Message("assistant", (Thinking(HIDDEN),)))["messages"][1] == {
         "role": "assistant",
         "content": [HIDDEN],
