@@ -175,7 +175,7 @@ OWNER = {
 
 WEB = {"fastapi", "starlette"}
 WEB_FOLDERS = {
-    *("desktop/mcp", "desktop/mcp/calls", "desktop/service"),
+    *("desktop/dialects/osworld", "desktop/mcp", "desktop/mcp/calls", "desktop/service"),
     *("tools/control_plane/routes", "tools/control_plane/service", "tools/mcp"),
 }
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web

@@ -3,53 +3,29 @@
 A client may run any command as the agent's user, so that the service has them on request only.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
-from starlette.datastructures import UploadFile
-from starlette.types import Receive, Scope, Send
 
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
-from . import command_routes, setup_routes
-from .bodies import Json, object_of, text_of
+from . import command_routes, file_routes, setup_routes
+from .bodies import Json, object_of
 from .commands import ProgramFolder
-from .errors import BadOsworldRequest, OsworldRefusal
-from .machine import API, DESKTOP, OsworldMachine
-from .refusals import fields_of
+from .errors import OsworldRefusal
+from .machine import DESKTOP, OsworldMachine
 from .setup_routes import OsworldSession
 
 _CLIENT_CLOSED_REQUEST = 499
-_NATIVE = {"coordinate_space": "native", "format": "png", "cursor": "true"}
 
 Work = Callable[[OsworldMachine, Json], Coroutine[Any, Any, Json | list[int] | str]]
-
-
-class _PassedOn(Response):
-    """The answer of a route of ours, as it comes."""
-
-    def __init__(
-        self, machine: OsworldMachine, path: str, name: str, params: Mapping[str, str]
-    ) -> None:
-        super().__init__()
-        self._machine, self._path, self._params = machine, path, params
-        plain = "".join(one for one in name if one.isascii() and one.isprintable() and one != '"')
-        self._added = {"content-disposition": f'attachment; filename="{plain}"'}
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._machine.caller.pass_on(
-            *(self._path, receive, send),
-            params=self._params,
-            headers=self._added,
-            refused=_refused,
-        )
 
 
 def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
@@ -68,7 +44,7 @@ def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
             except OsworldRefusal as error:
                 return JSONResponse(error.fields, error.status)
             except DesktopRefused as error:
-                return _refused(error)
+                return file_routes.refused(error)
             except ClientGone:
                 return Response(status_code=_CLIENT_CLOSED_REQUEST)
 
@@ -77,11 +53,11 @@ def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
     for path, work in _works(session).items():
         reads = path in ("/accessibility", "/terminal", "/platform", "/cursor_position")
         serve("GET" if reads else "POST", path, partial(_answered, work))
-    serve("GET", "/screenshot", _screenshot)
-    serve("POST", "/setup/upload", _upload)
+    serve("GET", "/screenshot", file_routes.screenshot)
+    serve("POST", "/setup/upload", file_routes.upload)
     serve("POST", "/file", _file)
-    serve("POST", "/end_recording", partial(_end_recording, session))
-    serve("POST", "/wallpaper", partial(_wallpaper, session))
+    serve("POST", "/end_recording", partial(file_routes.end_recording, session))
+    serve("POST", "/wallpaper", partial(file_routes.wallpaper, session))
     return routes
 
 
@@ -129,42 +105,5 @@ async def _body(request: Request) -> Json:
     return object_of(await request.body())
 
 
-async def _screenshot(machine: OsworldMachine, _: Request) -> Response:
-    return _PassedOn(machine, f"{DESKTOP}/screenshot", "screenshot.png", _NATIVE)
-
-
-async def _upload(machine: OsworldMachine, request: Request) -> Response:
-    async with request.form(max_files=1) as form:
-        data = form.get("file_data")
-        path = await setup_routes.path_of(machine, text_of(form, "file_path"))
-        if not isinstance(data, UploadFile):
-            raise BadOsworldRequest('"file_data" must be a file.')
-        with machine.caller.step(machine.tool, path):
-            done = await machine.caller.request(
-                "POST", f"{API}/write-file", params={"path": path}, content=_pieces(data)
-            )
-    return PlainTextResponse(f"File Uploaded: {done['bytes']} bytes")
-
-
-async def _pieces(data: UploadFile) -> AsyncIterator[bytes]:
-    while piece := await data.read(1024 * 1024):
-        yield piece
-
-
 async def _file(machine: OsworldMachine, request: Request) -> Response:
-    path = await setup_routes.path_of(machine, text_of(await _body(request), "file_path"))
-    return _PassedOn(machine, f"{API}/read-file", PurePath(path).name, {"path": path})
-
-
-async def _end_recording(session: OsworldSession, machine: OsworldMachine, _: Request) -> Response:
-    video = await setup_routes.end_recording(machine, session)
-    return _PassedOn(machine, video, "recording.mp4", {})
-
-
-async def _wallpaper(session: OsworldSession, machine: OsworldMachine, _: Request) -> Response:
-    path = setup_routes.wallpaper(session)
-    return _PassedOn(machine, f"{API}/read-file", PurePath(path).name, {"path": path})
-
-
-def _refused(error: DesktopRefused) -> Response:
-    return JSONResponse(fields_of(error), error.status)
+    return await file_routes.file(machine, await _body(request))
