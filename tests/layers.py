@@ -83,9 +83,9 @@ tools/agents/scripted/anthropic: tools/agents/scripted/script
 tools/agents/scripted/script: tools/kit/support
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
-  desktop/network desktop/remote.py recording recording/disk tools/control_plane
-  tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
-  vncbridge/server
+  desktop/network desktop/remote.py recording recording/disk tools/agents/providers
+  tools/control_plane tools/control_plane/service tools/decoder tools/demo tools/secrets
+  tools/store vncbridge vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet

@@ -28,6 +28,7 @@ from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.recording.disk.meter import space_of
 from deskhand.recording.free_space import GIB, MIB, DiskSpace
+from deskhand.tools.agents.providers.provider_table import accounts_in, key_variables
 from deskhand.tools.control_plane.permissions import open_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
 from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
@@ -285,6 +286,7 @@ def _port(settings: Settings) -> Finding:
 
 
 def _key() -> Finding:
-    if os.environ.get("ANTHROPIC_API_KEY"):
-        return Finding("model", "ok", "ANTHROPIC_API_KEY is set")
-    return Finding("model", "warn", "no key: scripted models play", "set ANTHROPIC_API_KEY")
+    variables = [account.variable for account in accounts_in(os.environ).values()]
+    if variables:
+        return Finding("model", "ok", f"set: {', '.join(variables)}")
+    return Finding("model", "warn", "no key: scripted models play", f"set {key_variables()}")

@@ -8,6 +8,7 @@ from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.tools.agents.providers.provider_table import key_variables
 
 from .control_plane import NoControlPlane
 from .http import PlaneConnection, connected
@@ -103,7 +104,7 @@ def _model_line(status: Json) -> str:
     if name.startswith("scripted:"):
         return (
             f"No model key is set, so the example script {name} plays instead of your task's "
-            "model.\nSet ANTHROPIC_API_KEY for a real one."
+            f"model.\nSet {key_variables()} for a real one."
         )
     return f"Model: {name}"
 

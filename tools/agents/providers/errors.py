@@ -2,9 +2,12 @@
 
 ModelError
 ├── ModelRefused            the request itself is at fault: do not send it again
+├── KeyRefused              the provider does not accept the key
+├── NoCredit                the provider accepts the key, but not without payment
 ├── LimitReached            the conversation is too large for one request
 └── ModelUnavailable        worth another try later
-    └── ModelOverloaded     the provider asked us to slow down
+    ├── ModelOverloaded     the provider asked us to slow down
+    └── HostUnreachable     no connection to the provider
 """
 
 
@@ -28,6 +31,41 @@ class ModelRefused(ModelError):
     def __str__(self) -> str:
         text = f"the model provider refused the request ({self.status}): {self.message}"
         return f"{text}. {self.advice}" if self.advice else text
+
+
+class KeyRefused(ModelError):
+    """The provider does not accept the key."""
+
+    kind = "model_key"
+
+    def __init__(self, provider: str, variable: str, status: int) -> None:
+        super().__init__(provider, variable, status)
+        self.provider = provider
+        self.variable = variable
+        self.status = status
+
+    def __str__(self) -> str:
+        return (
+            f"{self.provider} refused {self.variable} ({self.status}):"
+            " set a valid key and run the same command again"
+        )
+
+
+class NoCredit(ModelError):
+    """The provider accepts the key, but its account cannot pay for a request."""
+
+    kind = "model_credit"
+
+    def __init__(self, provider: str, variable: str) -> None:
+        super().__init__(provider, variable)
+        self.provider = provider
+        self.variable = variable
+
+    def __str__(self) -> str:
+        return (
+            f"{self.provider} accepted {self.variable}, but the account has no credit:"
+            " add credit, or choose another provider with --model"
+        )
 
 
 class LimitReached(ModelError):
@@ -68,3 +106,19 @@ class ModelOverloaded(ModelUnavailable):
     """The provider kept answering that it, or this account, is at its limit."""
 
     kind = "model_overloaded"
+
+
+class HostUnreachable(ModelUnavailable):
+    """No connection to the provider was made."""
+
+    kind = "model_unreachable"
+
+    def __init__(self, host: str, reason: str, attempts: int) -> None:
+        super().__init__(reason, attempts)
+        self.host = host
+
+    def __str__(self) -> str:
+        return (
+            f"{self.host} cannot be reached: check the network or HTTPS_PROXY;"
+            " doctor shows which hosts answer"
+        )

@@ -56,6 +56,8 @@ class Prompt:
     max_tokens: int = 32000
     settled: tuple[int, ...] = ()
     """Messages up to which nothing changes when the next old pictures are left out."""
+    conversation: str = ""
+    """Id of the chat: requests of one chat share a cache, and their part of the account."""
 
 
 @dataclass(frozen=True)
@@ -97,3 +99,10 @@ class Model(Protocol):
             ModelUnavailable: The provider did not answer in spite of all retries.
             ModelRefused: The provider rejects this request, so that retries are useless.
         """
+
+
+class ProviderAccount(Model, Protocol):
+    """Models of one provider account, which keeps connections open."""
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is fine."""

@@ -1,54 +1,43 @@
-"""Selection of the model: of the provider whose key is set, or a scripted one."""
+"""Selection of the model: of the providers whose keys are set, or a scripted one."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 from deskhand.tools.conversation.errors import NoModel
 
-from .model_table import SCRIPTED
-from .port import Model, Role
-
-PROVIDER_DEFAULT = "claude-opus-5-5"
-"""Served with the computer toolset of 2026-08-01 (reference, dependencies.md 0.2)."""
+from .model_table import SCRIPTED, model_facts
+from .port import Model, ProviderAccount, Role
+from .provider_table import PROVIDERS, ModelAccount, key_variables
 
 SCRIPTED_DEFAULTS: Mapping[Role, str] = {
     "parent": "scripted:delegate",
     "child": "scripted:tour",
     "helper": "scripted:look",
 }
-KEY_ADVICE = "set ANTHROPIC_API_KEY, or use a scripted model as scripted:tour"
-
-
-class ProviderAccount(Model, Protocol):
-    """Models of one provider account, which keeps connections open."""
-
-    async def close(self) -> None:
-        """Close the connections; closing twice is fine."""
+SCRIPTED_ADVICE = "or use a scripted model as scripted:tour"
 
 
 class Models:
     """The models that are available in this process.
 
-    ``provider`` and ``scripted`` create the adapter when it is first needed: importing a
-    provider's SDK takes seconds.
+    ``open_account`` is called once for each provider, when a model of it is first selected, with
+    the name of the provider or ``scripted``. ``has_client`` returns if the package with that name
+    is installed.
     """
 
     def __init__(
         self,
         *,
         chosen: str | None,
-        has_key: bool,
+        accounts: Mapping[str, ModelAccount],
         scripts: Callable[[], tuple[str, ...]],
-        provider: Callable[[], ProviderAccount],
-        scripted: Callable[[], ProviderAccount],
+        has_client: Callable[[str], bool],
+        open_account: Callable[[str], ProviderAccount],
     ) -> None:
         self._chosen = chosen
-        self._has_key = has_key
+        self._accounts = accounts
         self._scripts = scripts
-        self._makers: Mapping[str, Callable[[], ProviderAccount]] = {
-            "provider": provider,
-            "scripted": scripted,
-        }
+        self._has_client = has_client
+        self._open_account = open_account
         self._made: dict[str, ProviderAccount] = {}
 
     async def close(self) -> None:
@@ -58,12 +47,14 @@ class Models:
 
     def usual(self, role: Role = "child") -> str:
         """Return the name of the model that is used when a chat names none."""
-        return self._chosen or (PROVIDER_DEFAULT if self._has_key else SCRIPTED_DEFAULTS[role])
+        defaults = (one.provider.default_model for one in self._accounts.values())
+        default = next((name for name in defaults if name is not None), None)
+        return self._chosen or default or SCRIPTED_DEFAULTS[role]
 
     @property
     def has_key(self) -> bool:
         """True if a provider's key is set."""
-        return self._has_key
+        return bool(self._accounts)
 
     def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
         """Return the full name of a model and the model; ``None`` selects the default one.
@@ -77,12 +68,28 @@ class Models:
             # Checked here and not by the server: a chat must be refused before it is created.
             if script not in self._scripts():
                 raise NoModel(f"there is no script {script!r}; known: {', '.join(self._scripts())}")
-            return name, self._make("scripted")
-        if not self._has_key:
-            raise NoModel(f"the model {name!r} needs a key: {KEY_ADVICE}")
-        return name, self._make("provider")
+            return name, self._account("scripted")
+        return name, self._account(self._provider(name))
 
-    def _make(self, kind: str) -> Model:
-        if kind not in self._made:
-            self._made[kind] = self._makers[kind]()
-        return self._made[kind]
+    def _provider(self, name: str) -> str:
+        """Return the provider of a model, after a check that it can be asked."""
+        # A name that no entry of the table covers may be known to the provider whose key is set.
+        provider: str = model_facts(name).provider or next(iter(self._accounts), "")
+        account = self._accounts.get(provider)
+        if account is None:
+            known = PROVIDERS.get(provider)
+            wanted = key_variables()
+            if known is not None:
+                wanted = known.keys[0] if known.needs_key else known.base_url
+            raise NoModel(f"the model {name!r} needs a key: set {wanted}, {SCRIPTED_ADVICE}")
+        if not self._has_client(account.provider.library):
+            raise NoModel(
+                f"{account.variable} is set, but its client is not installed:"
+                f" pip install '{account.provider.install}'"
+            )
+        return provider
+
+    def _account(self, name: str) -> Model:
+        if name not in self._made:
+            self._made[name] = self._open_account(name)
+        return self._made[name]

@@ -7,7 +7,6 @@ desktops end, then the database is closed. Logs are open the longest, with the r
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import os
 import time
@@ -23,7 +22,7 @@ from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
-from deskhand.tools.agents.providers.selection import Models, ProviderAccount
+from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
@@ -74,6 +73,7 @@ from .facts import service_facts
 from .fleet import open_fleet
 from .launching import DesktopLaunching
 from .measured import metrics_router
+from .models import open_models, start_preloading
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -139,7 +139,7 @@ async def control_plane(
         upload_queue = await _upload_queue(settings, disk, environment, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
         fleet, refusals = await open_fleet(settings, address, launching, stack)
-        models = _models(settings, environment, scripted, files, stack)
+        models = open_models(settings, environment, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
         credentials = await load_credentials(store, data, token)
@@ -170,7 +170,7 @@ async def control_plane(
         )
         _add_mcp(app, chats, store, base_url)
         _add_middleware(app, settings, credentials, store, audit)
-        _start_preloading(stack)
+        start_preloading(stack)
         await recovery.begin_all()
         await _resume(stack, store, chats, settings.supervisor_seconds)
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
@@ -253,11 +253,6 @@ def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) ->
     return audit
 
 
-def _start_preloading(stack: AsyncExitStack) -> None:
-    preloading = asyncio.create_task(asyncio.to_thread(_provider), name="preload provider")
-    stack.push_async_callback(_finished, preloading)
-
-
 async def _resume(stack: AsyncExitStack, store: Store, chats: Chats, seconds: float) -> None:
     await chats.resume()
     watching = asyncio.create_task(store.watch(), name="watch the database")
@@ -301,40 +296,6 @@ async def _recovery(
     stack.push_async_callback(recovery.close)
     fleet.on_end = recovery.begin
     return recovery
-
-
-def _models(
-    settings: Settings,
-    environment: Mapping[str, str],
-    scripted: ScriptedModelServer,
-    files: StoredFiles,
-    stack: AsyncExitStack,
-) -> Models:
-    def provider() -> ProviderAccount:
-        return _model(
-            files, environment.get("ANTHROPIC_API_KEY", ""), environment.get("ANTHROPIC_BASE_URL")
-        )
-
-    models = Models(
-        chosen=settings.model,
-        has_key=bool(environment.get("ANTHROPIC_API_KEY")),
-        scripts=lambda: scripted.names,
-        provider=provider,
-        scripted=lambda: _model(files, scripted.api_key, scripted.url),
-    )
-    stack.push_async_callback(models.close)
-    return models
-
-
-def _provider() -> type[ProviderAccount]:
-    # The SDK takes two seconds to import: a thread loads it while the service starts.
-    module = importlib.import_module("deskhand.tools.agents.providers.anthropic.account")
-    found: type[ProviderAccount] = module.AnthropicModel
-    return found
-
-
-def _model(files: StoredFiles, api_key: str, base_url: str | None) -> ProviderAccount:
-    return _provider()(files, api_key=api_key, base_url=base_url)  # type: ignore[call-arg]
 
 
 def _known(fleet: Fleet, request: Request) -> str:
@@ -389,9 +350,3 @@ async def _release_idle_desktops(chats: Chats) -> None:
 async def _ended(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-
-
-async def _finished(task: asyncio.Task[type[ProviderAccount]]) -> None:
-    # An import that runs in a thread cannot be cancelled, so that closing waits for its end.
-    with contextlib.suppress(asyncio.CancelledError):
-        await task

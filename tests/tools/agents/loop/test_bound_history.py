@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.anthropic.account import AnthropicModel, RetryPolicy
+from deskhand.tools.agents.providers.anthropic.account import AnthropicModel
+from deskhand.tools.agents.providers.attempts import RetryPolicy
 from deskhand.tools.agents.providers.errors import ModelRefused
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.agents.scripted.script.script import read_script

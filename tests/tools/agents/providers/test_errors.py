@@ -1,38 +1,47 @@
+import pytest
+
 from deskhand.tools.agents.providers.errors import (
+    HostUnreachable,
+    KeyRefused,
     LimitReached,
     ModelError,
     ModelOverloaded,
     ModelRefused,
-    ModelUnavailable,
+    NoCredit,
 )
 
 
-def test_a_refusal_contains_advice() -> None:
-    error = ModelRefused(401, "invalid key", "Check the API key.")
-    assert str(error) == (
-        "the model provider refused the request (401): invalid key. Check the API key."
-    )
-    assert str(ModelRefused(400, "bad")).endswith("(400): bad")
-
-
-def test_an_overload_is_a_kind_of_being_unavailable() -> None:
-    error = ModelOverloaded("slow down", 3)
-    assert isinstance(error, ModelUnavailable)
-    assert isinstance(error, ModelError)
-    assert str(error) == "no reply from the model after 3 attempts: slow down"
-    assert {ModelError.kind, ModelRefused.kind, ModelUnavailable.kind, error.kind} == {
-        "model",
-        "model_refused",
-        "model_unavailable",
-        "model_overloaded",
-    }
-
-
-def test_a_limit_is_named_with_its_value_if_it_is_known() -> None:
-    assert str(LimitReached("images per request", 1600)) == (
-        "the conversation has reached a limit of the model: 1,600 images per request."
-        " Start a new chat to go on"
-    )
-    unknown = LimitReached("context window", None)
-    assert "of the model: context window." in str(unknown)
-    assert unknown.kind == "context_full"
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ModelRefused(400, "bad"), "the model provider refused the request (400): bad"),
+        (ModelRefused(400, "bad", "Go."), "the model provider refused the request (400): bad. Go."),
+        (
+            KeyRefused("OpenAI", "OPENAI_API_KEY", 401),
+            "OpenAI refused OPENAI_API_KEY (401): set a valid key and run the same command again",
+        ),
+        (
+            NoCredit("OpenAI", "OPENAI_API_KEY"),
+            "OpenAI accepted OPENAI_API_KEY, but the account has no credit: add credit, or choose"
+            " another provider with --model",
+        ),
+        (
+            HostUnreachable("api.openai.com", "no route", 3),
+            "api.openai.com cannot be reached: check the network or HTTPS_PROXY; doctor shows"
+            " which hosts answer",
+        ),
+        (ModelOverloaded("busy", 3), "no reply from the model after 3 attempts: busy"),
+        (
+            LimitReached("MB per request", 32),
+            "the conversation has reached a limit of the model: 32 MB per request. Start a new"
+            " chat to go on",
+        ),
+        (
+            LimitReached("tokens of context window", None),
+            "the conversation has reached a limit of the model: tokens of context window. Start a"
+            " new chat to go on",
+        ),
+    ],
+)
+def test_each_error_is_a_sentence_that_advises(error: ModelError, sentence: str) -> None:
+    assert str(error) == sentence

@@ -10,11 +10,13 @@ import httpx2
 import pytest
 
 from deskhand.tools.agents.providers.anthropic.account import (
+    PROVIDER,
     AnthropicModel,
-    RetryPolicy,
     _classified,
 )
+from deskhand.tools.agents.providers.attempts import RetryPolicy
 from deskhand.tools.agents.providers.errors import (
+    KeyRefused,
     LimitReached,
     ModelOverloaded,
     ModelRefused,
@@ -22,6 +24,7 @@ from deskhand.tools.agents.providers.errors import (
 )
 from deskhand.tools.agents.providers.model_table import UNKNOWN, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
+from deskhand.tools.agents.providers.provider_table import ModelAccount
 from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
@@ -264,7 +267,7 @@ def test_a_wrong_key_or_model_is_refused_at_once_with_advice() -> None:
     async def scenario() -> None:
         async with playing({"say": "x"}) as s:
             client = s.client(api_key="wrong")
-            with pytest.raises(ModelRefused, match="Check the API key"):
+            with pytest.raises(KeyRefused, match=r"refused ANTHROPIC_API_KEY \(401\): set a valid"):
                 await s.ask(client=client)
             await client.close()
             with pytest.raises(ModelRefused, match="Check the model's name"):
@@ -336,4 +339,4 @@ def test_a_model_that_the_provider_limits_to_fewer_pictures_is_no_other_error() 
         response=httpx2.Response(400, request=httpx2.Request("POST", "http://provider/")),
         body={"error": {"type": "invalid_request_error", "message": "Too many images: 102 > 100"}},
     )
-    assert "100 pictures" in str(_classified(refusal, UNKNOWN))
+    assert "100 pictures" in str(_classified(refusal, UNKNOWN, ModelAccount(PROVIDER, "")))

@@ -1,0 +1,45 @@
+import pytest
+
+from deskhand.tools.agents.providers.provider_table import (
+    PROVIDERS,
+    ModelAccount,
+    accounts_in,
+    key_variables,
+    listed,
+)
+
+
+def test_an_account_is_made_by_a_key_and_named_by_its_variable() -> None:
+    found = accounts_in({"GOOGLE_API_KEY": "k", "ANTHROPIC_API_KEY": "", "OTHER": "x"})
+    assert found == {"gemini": ModelAccount(PROVIDERS["gemini"], "k", None, "GOOGLE_API_KEY")}
+    assert "k" not in repr(found["gemini"]).split("'")
+
+
+def test_an_address_alone_makes_an_account_only_where_no_key_is_needed() -> None:
+    urls = {"OPENAI_BASE_URL": "http://a", "DESKHAND_OPENAI_BASE_URL": "http://b"}
+    assert [(name, one.base_url) for name, one in accounts_in(urls).items()] == [
+        ("compatible", "http://b")
+    ]
+
+
+def test_accounts_are_in_the_order_in_which_a_default_is_looked_for() -> None:
+    keys = ("GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
+    assert list(accounts_in(dict.fromkeys(keys, "k"))) == ["anthropic", "openai", "gemini"]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "host"),
+    [
+        (None, "api.openai.com"),
+        ("http://127.0.0.1:99/v1", "127.0.0.1:99"),
+        ("https://models.example", "models.example"),
+        ("nonsense", "api.openai.com"),
+    ],
+)
+def test_the_host_is_that_of_the_address(base_url: str | None, host: str) -> None:
+    assert ModelAccount(PROVIDERS["openai"], "k", base_url).host == host
+
+
+def test_the_variables_of_keys_make_a_phrase() -> None:
+    assert key_variables() == "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY"
+    assert listed(["one"]) == "one"

@@ -1,0 +1,84 @@
+"""Models of a control plane: the accounts of its environment, and the scripted model."""
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from types import ModuleType
+
+from deskhand.tools.agents.providers.installed import has_client
+from deskhand.tools.agents.providers.lazy_account import LazyAccount
+from deskhand.tools.agents.providers.port import ProviderAccount
+from deskhand.tools.agents.providers.provider_table import (
+    PROVIDERS,
+    ModelAccount,
+    Provider,
+    accounts_in,
+)
+from deskhand.tools.agents.providers.selection import Models
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.store.stored_files import StoredFiles
+
+
+def open_models(
+    settings: Settings,
+    environment: Mapping[str, str],
+    scripted: ScriptedModelServer,
+    files: StoredFiles,
+    stack: AsyncExitStack,
+) -> Models:
+    """Return the models; their connections are closed with ``stack``."""
+    accounts = accounts_in(environment)
+
+    def open_account(name: str) -> ProviderAccount:
+        if name == "scripted":
+            account = ModelAccount(PROVIDERS["anthropic"], scripted.api_key, scripted.url)
+        else:
+            account = accounts[name]
+        return LazyAccount(lambda: _opened(account, files))
+
+    models = Models(
+        chosen=settings.model,
+        accounts=accounts,
+        scripts=lambda: scripted.names,
+        has_client=has_client,
+        open_account=open_account,
+    )
+    stack.push_async_callback(models.close)
+    return models
+
+
+def _opened(account: ModelAccount, files: StoredFiles) -> ProviderAccount:
+    """Import the SDK of a provider, which takes seconds, and return its adapter."""
+    adapter = getattr(_adapter_module(account.provider), account.provider.adapter)
+    opened: ProviderAccount = adapter(
+        files, api_key=account.api_key, base_url=account.base_url, variable=account.variable
+    )
+    return opened
+
+
+def _preload(provider: Provider) -> None:
+    if has_client(provider.library):
+        _adapter_module(provider)
+
+
+def _adapter_module(provider: Provider) -> ModuleType:
+    return importlib.import_module(f"deskhand.tools.agents.providers.{provider.name}.account")
+
+
+def start_preloading(stack: AsyncExitStack) -> None:
+    """Import the client of the scripted models in a thread."""
+    # A turn that asks a model before the end of this waits for it in a thread of its own. Without
+    # Anthropic's client, which the scripted models need too, the first turn names what is missing.
+    preloading = asyncio.create_task(
+        asyncio.to_thread(_preload, PROVIDERS["anthropic"]), name="preload provider"
+    )
+    stack.push_async_callback(_finished, preloading)
+
+
+async def _finished(task: asyncio.Task[None]) -> None:
+    # An import that runs in a thread cannot be cancelled, so that closing waits for its end.
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
