@@ -1,17 +1,23 @@
-"""Route of the accessibility tree, whose refs a click may name instead of a point."""
+"""Routes of the accessibility tree, whose refs a click may name instead of a point.
+
+The tree is served as JSON, and as text with one line for each widget. Pages of a text after the
+first come from the tree that the first one was made of, so that they fit together.
+"""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
-from deskhand.desktop.geometry import Region, Size
+from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.geometry import Region, Size, model_size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 
 from .bus import ConnectBus
+from .lines import page_of_lines, widget_lines
 from .reader import widgets
 from .tree import compact, pointed
 
@@ -37,6 +43,8 @@ class AccessibilityService:
         self._size = size
         self._mark = share / MARK
         self._rectangles: Mapping[str, Region] = {}
+        self._roots: Sequence[Json] = ()
+        self._complete = True
 
     def read(self) -> Json:
         """Read the widgets of all applications. Blocks.
@@ -49,7 +57,7 @@ class AccessibilityService:
         self._mark.touch(0o644)
         found, complete = widgets(self._environment(), self._connect)
         tree = compact(found, self._size)
-        self._rectangles = tree.rectangles
+        self._rectangles, self._roots, self._complete = tree.rectangles, tree.roots, complete
         answer: Json = {
             "space": {"name": "native", **self._size._asdict()},
             "complete": complete,
@@ -58,6 +66,31 @@ class AccessibilityService:
         if first:
             answer["note"] = "A browser that runs already tells of its pages when it starts again."
         return answer
+
+    def read_text(self, interactive: bool, offset: int) -> Json:
+        """Return a page of lines; reads the widgets if it is the first one. Blocks.
+
+        Raises:
+            NoAccessibility: If AT-SPI is not available.
+            InvalidAction: If there is no such page of what was read last.
+        """
+        answer: Json = {} if offset else self.read()
+        scaled = model_size(self._size)
+        lines = widget_lines(self._roots, self._size, scaled, interactive=interactive)
+        if offset and offset >= len(lines):
+            raise InvalidAction(
+                f"offset: there are {len(lines)} lines", "Read the first page again."
+            )
+        page = page_of_lines(lines, offset)
+        found: Json = {
+            "space": {"name": "model", **scaled._asdict()},
+            "text": page.text,
+            "lines": page.lines,
+            "complete": self._complete,
+        }
+        if page.next_offset is not None:
+            found["next_offset"] = page.next_offset
+        return found | ({"note": answer["note"]} if "note" in answer else {})
 
     def pointed(self, body: Json) -> Json:
         """Replace the refs of a body by points; raises :class:`InvalidAction`."""
@@ -84,5 +117,21 @@ def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
                 # A person may have taken control in privacy mode during the read.
                 access.check_view()
                 return tree
+
+    @routes.get("/accessibility/text", responses={501: {"description": "There is no such tree."}})
+    async def accessibility_text(
+        interactive: bool = False, offset: Annotated[int, Query(ge=0)] = 0
+    ) -> Json:
+        """The same as text: one line a widget, with role, name, ref and point.
+
+        `interactive` leaves out what takes neither clicks nor keys. A page has at most 50,000
+        characters; `next_offset` begins the next one of the same tree.
+        """
+        with answered():
+            async with lock:
+                access.check_view()
+                page = await asyncio.to_thread(shown.read_text, interactive, offset)
+                access.check_view()
+                return page
 
     return routes

@@ -23,6 +23,7 @@ from .screen import (
     BATCH_RESULT,
     CHANGED_WINDOW,
     LAUNCHED,
+    WIDGET_TEXT,
     WIDGETS,
     WINDOWS,
 )
@@ -50,6 +51,7 @@ _SCREEN: ApiOperations = {
     f"PUT {_DESKTOP}/clipboard": ApiOperation("write_clipboard"),
     f"POST {_DESKTOP}/clipboard/restore": ApiOperation("restore_clipboard"),
     f"GET {_DESKTOP}/accessibility": ApiOperation("read_accessibility", WIDGETS),
+    f"GET {_DESKTOP}/accessibility/text": ApiOperation("read_accessibility_text", WIDGET_TEXT),
     f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
     f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
 }

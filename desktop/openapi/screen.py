@@ -113,6 +113,16 @@ WIDGETS = record(
     {"space": SPACE, "complete": FLAG, "applications": array(_WIDGET)},
     {"note": TEXT},
 )
+WIDGET_TEXT = record(
+    "WidgetText",
+    {
+        "space": SPACE,
+        "text": described(TEXT, "One line a widget: role, name, ref, point, states."),
+        "lines": described(COUNT, "Lines of all pages."),
+        "complete": FLAG,
+    },
+    {"next_offset": COUNT, "note": TEXT},
+)
 _APPLICATION = record("Application", {"name": TEXT, "title": TEXT, "types": array(TEXT)})
 APPLICATIONS = record("Applications", {"applications": array(_APPLICATION)})
 LAUNCHED = record("Launched", {"process_id": TEXT, "command": TEXT})

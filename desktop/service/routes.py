@@ -65,6 +65,7 @@ _ON_DISPLAY = {
     ("POST", "/api/v0/desktop/launch"),
     ("POST", "/api/v0/desktop/open"),
     ("GET", "/api/v0/desktop/accessibility"),
+    ("GET", "/api/v0/desktop/accessibility/text"),
     ("POST", "/api/v0/desktop/recording/start"),
 }
 """Requests that need the display, of routers that also serve others."""

@@ -148,3 +148,30 @@ def test_a_button_of_a_page_is_found_and_clicked_by_its_ref(desktop: Service) ->
     until(lambda: named(desktop.get(PATH), "after"), "the new title")
     unknown: Json = {"action": "left_click", "ref": "e99999"}
     assert "e99999" in desktop.post("/api/v0/desktop/action", unknown, 400)["message"]
+
+
+CHARACTERS_PER_TOKEN = 4
+STYLE = b"<style>td,button{font:9px sans-serif;padding:0 4px}</style>"
+ROWS = b"".join(
+    b"<tr><td>Request %d<td>Customer %d<td><button>Approve %d</button>" % (row, row, row)
+    for row in range(60)
+)
+
+
+def test_a_page_of_60_rows_is_short_as_text(desktop: Service) -> None:
+    desktop.get(PATH)
+    with reporting_page(b"<title>Requests</title>" + STYLE + b"<table>" + ROWS) as (url, _):
+        desktop.post("/api/v0/desktop/open", {"url": url})
+        until(lambda: '"Approve 59"' in desktop.get(f"{PATH}/text")["text"], "the page")
+    page = desktop.get(f"{PATH}/text")
+    # The cell around a button has its name too, and no line.
+    assert page["lines"] >= 180
+    assert page["text"].count('"Approve 7"') == 1
+    assert len(page["text"]) <= 2100 * CHARACTERS_PER_TOKEN
+    buttons = desktop.get(f"{PATH}/text?interactive=true")
+    assert 'button "Approve 7"' in buttons["text"]
+    assert len(buttons["text"]) <= 800 * CHARACTERS_PER_TOKEN
+    assert "next_offset" not in page
+    # A page after the first belongs to the same tree.
+    rest = desktop.get(f"{PATH}/text?offset={page['lines'] - 1}")["text"]
+    assert page["text"].endswith(rest)

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from deskhand.desktop.accessibility.api import AccessibilityService, router
-from deskhand.desktop.errors import HumanInControl
+from deskhand.desktop.errors import HumanInControl, InvalidAction
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.lease.access import UnrestrictedAccess
 
@@ -32,8 +32,15 @@ def test_a_tree_that_cannot_be_had_is_refused_with_the_reason(
         app.include_router(router(AccessibilityService(lambda: {}, Size(9, 9), tmp_path), floor))
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://desktop") as http:
-            answer = await http.get("/api/v0/desktop/accessibility")
-        assert answer.status_code == status
-        assert said in answer.text
+            for path in ("", "/text"):
+                answer = await http.get(f"/api/v0/desktop/accessibility{path}")
+                assert answer.status_code == status
+                assert said in answer.text
 
     asyncio.run(scenario())
+
+
+def test_a_page_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    shown = AccessibilityService(lambda: {}, Size(9, 9), tmp_path)
+    with pytest.raises(InvalidAction, match="offset: there are 0 lines"):
+        shown.read_text(interactive=False, offset=1)

@@ -44,6 +44,7 @@ from deskhand.tools.kit.process_list import ProcessListTool
 from deskhand.tools.kit.process_output import ProcessOutputTool
 from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
+from deskhand.tools.kit.read_screen import ReadScreenTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
@@ -92,6 +93,7 @@ MACHINE_TOOLS: tuple[Tool, ...] = (
     WriteFileTool(),
     EditFilesTool(),
     SearchFilesTool(),
+    ReadScreenTool(),
 )
 """The tools that work on a chat's computer."""
 

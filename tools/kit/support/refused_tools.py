@@ -8,10 +8,15 @@ PROGRAM_TOOLS = frozenset({EXECUTE, "process_list", "process_output", "process_s
 
 WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal", *MCP_TOOLS})
 
+SCREEN_TOOLS = frozenset({"read_screen"})
+"""Tools for chats that work on a screen themselves."""
+
 
 def refused_tools(mode: str, *, without_execute: bool) -> frozenset[str]:
     """Return the names of the tools that a chat of a mode does not have."""
     refused = WRITING_TOOLS if mode == "explore" else frozenset[str]()
+    if mode != "computer_use":
+        refused |= SCREEN_TOOLS
     return refused | PROGRAM_TOOLS if without_execute else refused
 
 

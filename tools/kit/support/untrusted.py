@@ -30,6 +30,7 @@ SOURCES: Mapping[str, Source] = {
     "edit_files": "file",
     "search_files": "file",
     "computer": "screen",
+    "read_screen": "screen",
     "type_secret": "screen",
 }
 """Tool or toolset to what its results come from; others are Deskhand's own words, or a person's."""

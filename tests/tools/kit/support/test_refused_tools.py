@@ -16,6 +16,11 @@ def test_a_chat_without_execute_runs_and_controls_no_programs() -> None:
     assert refused_tools("explore", without_execute=True) > refused
 
 
+def test_only_a_chat_that_works_on_a_screen_reads_it_as_text() -> None:
+    assert "read_screen" not in refused_tools("computer_use", without_execute=True)
+    assert "read_screen" in refused_tools("general", without_execute=False)
+
+
 def test_a_call_of_a_chat_without_execute_is_refused_by_name() -> None:
     assert program_refusal(EXECUTE, without_execute=False) == ""
     assert program_refusal("read_file", without_execute=True) == ""
