@@ -4,6 +4,7 @@ A message with a position is part of the history. One without waits in the queue
 and gets a position when a turn takes it.
 """
 
+import json
 from collections.abc import Collection
 from typing import Any
 
@@ -49,12 +50,18 @@ async def fixed_head(session: AsyncSession, chat_id: str, content: Json, now: fl
     return row.content
 
 
-async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:
-    """Add a message at the end of the history."""
+async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> int:
+    """Add a message at the end of the history; return its position, counted from 0."""
     row = _row(chat_id, message, now)
-    row.position = await _next_position(session, chat_id)
+    row.position = position = await _next_position(session, chat_id)
     session.add(row)
     await session.flush()
+    return position
+
+
+def as_stored(message: Message) -> Message:
+    """Return a message as it is read after it was stored."""
+    return message_from_json(json.loads(json.dumps(message_to_json(message))))
 
 
 async def enqueue(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:

@@ -25,23 +25,33 @@ from .repository import ChatRepository
 
 
 class StoredTranscript:
-    """The history of one chat."""
+    """The history of one chat, for one turn.
+
+    It is read from the store once, and what is appended is kept too. In a turn nothing else appends
+    to the history; where something did, the position of the next message shows it, and the history
+    is read again.
+    """
 
     def __init__(self, repository: ChatRepository, chat_id: str) -> None:
         self._repository = repository
         self._chat_id = chat_id
+        self._messages: tuple[Message, ...] | None = None
 
     async def messages(self) -> tuple[Message, ...]:
         """Return the messages so far, without the queue."""
-        return await self._repository.store.read(lambda s: messages.history(s, self._chat_id))
+        if self._messages is None:
+            self._messages = await self._repository.store.read(
+                lambda s: messages.history(s, self._chat_id)
+            )
+        return self._messages
 
     async def append(self, message: Message, usage: Usage | None = None) -> None:
         """Append a message, and add the tokens that it used to those of the turn."""
 
-        async def work(session: AsyncSession) -> int:
+        async def work(session: AsyncSession) -> tuple[int, int]:
             chat = await chats.get(session, self._chat_id)
             now = self._repository.now()
-            await messages.append(session, chat.id, message, now)
+            position = await messages.append(session, chat.id, message, now)
             turn = await turns.current(session, chat)
             if usage is not None and turn is not None:
                 turn.input_tokens += usage.input_tokens
@@ -50,9 +60,13 @@ class StoredTranscript:
                 turn.cache_write_tokens += usage.cache_write_tokens
                 turn.dropped_thinking += usage.dropped_thinking
             transitions.bump_version(chat, now)
-            return chat.version
+            return position, chat.version
 
-        version = await self._repository.store.write(work)
+        position, version = await self._repository.store.write(work)
+        known = self._messages
+        # The stored form, which another process would read: it may differ from what was passed.
+        added = messages.as_stored(message)
+        self._messages = None if known is None or position != len(known) else (*known, added)
         self._repository.hub.publish("message", self._chat_id, {"version": version})
 
     def publish_text(self, text: str) -> None:
@@ -85,6 +99,7 @@ class StoredTranscript:
             transitions.bump_version(chat, now)
             return bool(left)
 
+        self._messages = None
         if await self._repository.store.write(work):
             self._repository.hub.publish("message", self._chat_id, {})
 

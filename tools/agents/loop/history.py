@@ -5,11 +5,12 @@ of one role follow each other. A transcript may have all of these after a crash 
 The stored transcript is never changed: the functions here return a corrected copy for each request.
 
 A copy must begin with the copy for the request before it, as newer models refuse a history that was
-changed. So everything here depends on a message alone, except leaving out old pictures, which is
-for models that accept it.
+changed. So everything here depends on a message and the one before it, except leaving out old
+pictures, which is for models that accept it. :mod:`.prepared_history` therefore prepares each
+message once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from deskhand.tools.conversation.conversation import (
@@ -37,23 +38,13 @@ LONGEST_RESULT = 60_000
 INTERRUPTED = "Interrupted before it gave a result. It may or may not have taken effect."
 
 
-def prepared(messages: Iterable[Message], *, keep: int | None) -> tuple[Message, ...]:
-    """Return what to send: a valid conversation, and no result longer than a model can use.
-
-    It has all pictures, or ``keep`` to ``keep + BATCH - 1`` of them; see :func:`settled`.
-    """
-    valid = shortened(closed(messages))
-    # Pictures are counted last, so that those of dropped results do not take the place of others.
-    return valid if keep is None else without_old_pictures(valid, keep)
-
-
 def open_calls(messages: Iterable[Message]) -> tuple[ToolCall, ...]:
     """Return the calls of the last assistant message that have no result."""
     calls: tuple[ToolCall, ...] = ()
     for message in messages:
         if message.role == "assistant":
             # Earlier calls cannot be open: their results were stored before the next request.
-            calls = _calls(message)
+            calls = calls_of(message)
         answered = {b.call_id for b in message.content if isinstance(b, ToolResult)}
         calls = tuple(call for call in calls if call.id not in answered)
     return calls
@@ -64,27 +55,7 @@ def interrupted(call: ToolCall, why: str = INTERRUPTED) -> ToolResult:
     return ToolResult(call.id, (Text(why),), is_error=True, toolset=call.toolset)
 
 
-def closed(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Put the result of every call right after it, in order, and drop results without a call.
-
-    Consecutive messages of one role become one, as providers require.
-    """
-    merged = _merged(messages)
-    out: list[Message] = []
-    calls: tuple[ToolCall, ...] = ()
-    for message in merged:
-        if message.role == "user":
-            out.append(_answering(message, calls))
-            calls = ()
-        else:
-            out.append(message)
-            calls = _calls(message)
-    if calls:
-        out.append(Message("user", tuple(interrupted(call) for call in calls)))
-    return tuple(message for message in out if message.content)
-
-
-def shortened(messages: Iterable[Message], most: int = LONGEST_RESULT) -> tuple[Message, ...]:
+def short_message(message: Message, most: int = LONGEST_RESULT) -> Message:
     """Leave out the middle of each text of a result that is longer than ``most`` characters."""
 
     def short(block: Block) -> Block:
@@ -93,7 +64,7 @@ def shortened(messages: Iterable[Message], most: int = LONGEST_RESULT) -> tuple[
         content = tuple(_short(b, most) if isinstance(b, Text) else b for b in block.content)
         return replace(block, content=content)
 
-    return tuple(Message(m.role, tuple(short(b) for b in m.content)) for m in messages)
+    return Message(message.role, tuple(short(b) for b in message.content))
 
 
 def _short(text: Text, most: int) -> Text:
@@ -106,12 +77,51 @@ def _short(text: Text, most: int) -> Text:
     return Text(f"{text.text[:head]}\n[… {over} characters left out here …]\n{tail}")
 
 
-def without_old_pictures(
-    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
-) -> tuple[Message, ...]:
-    """Replace all but the newest pictures by a line of text."""
-    messages = tuple(messages)
-    left_out = _left_out(messages, keep, batch)
+def left_out(counts: Sequence[int], keep: int, batch: int = BATCH) -> list[int]:
+    """Return how many pictures to leave out of each message; ``counts`` are those that it has."""
+    rest = _left_out(counts, keep, batch)
+    found = []
+    for count in counts:
+        found.append(min(count, rest))
+        rest -= found[-1]
+    return found
+
+
+def settled(
+    roles: Sequence[str], counts: Sequence[int], keep: int = KEPT_PICTURES, batch: int = BATCH
+) -> tuple[int, ...]:
+    """Return the messages up to which the next batches change nothing, the newest at the end.
+
+    Each is the last message of the user before the oldest picture that was kept at a time.
+    ``roles`` and ``counts`` are the role and the number of pictures of each message.
+    """
+    left = _left_out(counts, keep, batch)
+    wanted = [n for n in (left - batch * back for back in range(SETTLED)) if n > 0]
+    ends: dict[int, int] = {}
+    seen, end = 0, None
+    for index, (role, count) in enumerate(zip(roles, counts, strict=True)):
+        seen += count
+        for number in wanted:
+            if seen > number and number not in ends and end is not None:
+                ends[number] = end
+        end = index if role == "user" else end
+    return tuple(sorted(set(ends.values())))
+
+
+def _left_out(counts: Sequence[int], keep: int, batch: int) -> int:
+    # Rounded down to a whole batch, so that the left-out pictures change only with every batch.
+    return max(0, sum(counts) - keep) // batch * batch
+
+
+def picture_count(message: Message) -> int:
+    """Return the number of pictures in a message."""
+    return sum(isinstance(block, Image) for block in _flat(message.content))
+
+
+def without_first_pictures(message: Message, count: int) -> Message:
+    """Replace the first ``count`` pictures of a message by a line of text each."""
+    if count == 0:
+        return message
     seen = 0
 
     def shown(blocks: Iterable[Text | Image]) -> tuple[Text | Image, ...]:
@@ -119,44 +129,16 @@ def without_old_pictures(
         kept: list[Text | Image] = []
         for block in blocks:
             seen += isinstance(block, Image)
-            old = isinstance(block, Image) and seen <= left_out
+            old = isinstance(block, Image) and seen <= count
             kept.append(_line(block) if isinstance(block, Image) and old else block)
         return tuple(kept)
 
     def trimmed(block: Block) -> Block:
         if isinstance(block, ToolResult):
-            content = shown(block.content)
-            return ToolResult(block.call_id, content, block.is_error, block.toolset)
+            return replace(block, content=shown(block.content))
         return shown((block,))[0] if isinstance(block, Image) else block
 
-    return tuple(Message(m.role, tuple(trimmed(b) for b in m.content)) for m in messages)
-
-
-def settled(
-    messages: Iterable[Message], keep: int = KEPT_PICTURES, batch: int = BATCH
-) -> tuple[int, ...]:
-    """Return the messages up to which the next batches change nothing, the newest at the end.
-
-    Each is the last message of the user before the oldest picture that was kept at a time.
-    """
-    messages = tuple(messages)
-    left_out = _left_out(messages, keep, batch)
-    wanted = [n for n in (left_out - batch * back for back in range(SETTLED)) if n > 0]
-    ends: dict[int, int] = {}
-    seen, end = 0, None
-    for index, message in enumerate(messages):
-        seen += sum(isinstance(b, Image) for b in _flat(message.content))
-        for number in wanted:
-            if seen > number and number not in ends and end is not None:
-                ends[number] = end
-        end = index if message.role == "user" else end
-    return tuple(sorted(set(ends.values())))
-
-
-def _left_out(messages: tuple[Message, ...], keep: int, batch: int) -> int:
-    total = sum(isinstance(b, Image) for m in messages for b in _flat(m.content))
-    # Rounded down to a whole batch, so that the left-out pictures change only with every batch.
-    return max(0, total - keep) // batch * batch
+    return Message(message.role, tuple(trimmed(b) for b in message.content))
 
 
 def _line(picture: Image) -> Text:
@@ -169,21 +151,13 @@ def _flat(blocks: Iterable[Block]) -> Iterable[Block]:
         yield from block.content if isinstance(block, ToolResult) else (block,)
 
 
-def _calls(message: Message) -> tuple[ToolCall, ...]:
+def calls_of(message: Message) -> tuple[ToolCall, ...]:
+    """Return the calls that a message makes."""
     return tuple(b for b in message.content if isinstance(b, ToolCall))
 
 
-def _merged(messages: Iterable[Message]) -> list[Message]:
-    merged: list[Message] = []
-    for message in messages:
-        if merged and merged[-1].role == message.role:
-            merged[-1] = Message(message.role, merged[-1].content + message.content)
-        else:
-            merged.append(message)
-    return merged
-
-
-def _answering(message: Message, calls: tuple[ToolCall, ...]) -> Message:
+def answering(message: Message, calls: tuple[ToolCall, ...]) -> Message:
+    """Return a user's message with the result of each call first, and without other results."""
     given = {b.call_id: b for b in message.content if isinstance(b, ToolResult)}
     # The results precede the texts in the message: the protocol requires them first.
     results = tuple(given.get(call.id) or interrupted(call) for call in calls)

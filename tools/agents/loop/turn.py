@@ -29,12 +29,14 @@ from deskhand.tools.agents.providers.errors import ModelError
 from deskhand.tools.agents.providers.limits import window_exceeded
 from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.sent_parts import SentParts
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import history
 from .budget import TurnBudget
 from .interruption import CallInterrupted
+from .prepared_history import PreparedHistory
 from .report import (
     REPORT,
     BadReport,
@@ -185,6 +187,8 @@ class _Turn:
         self._stuck = False
         self._facts = model_facts(settings.model)
         self._prompt_before: Prompt | None = None
+        self._history = PreparedHistory()
+        self._sent = SentParts()
         self.last_text = ""
         """The newest text of the model in this turn: the report where it makes none."""
 
@@ -278,11 +282,8 @@ class _Turn:
         specs = self._toolbox.specs
         if self._settings.report:
             specs = with_report(specs)
-        sent = history.prepared(messages, keep=None)
-        settled: tuple[int, ...] = ()
-        if not self._facts.bound:
-            settled = history.settled(sent, self._settings.kept_pictures)
-            sent = history.without_old_pictures(sent, self._settings.kept_pictures)
+        keep = None if self._facts.bound else self._settings.kept_pictures
+        sent = self._history.prepared(messages, keep=keep)
         prompt = Prompt(
             self._settings.system,
             sent,
@@ -290,7 +291,8 @@ class _Turn:
             self._toolbox.computer,
             self._settings.model,
             self._settings.max_tokens,
-            settled,
+            self._history.settled,
+            sent=self._sent,
         )
         self._check_growth(prompt)
         return prompt

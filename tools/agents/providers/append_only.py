@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from deskhand.tools.conversation.conversation import Block
 
 from .port import Prompt
+from .sent_parts import unchanged
 
 
 def first_change(before: Prompt, after: Prompt) -> str | None:
@@ -19,17 +20,20 @@ def first_change(before: Prompt, after: Prompt) -> str | None:
         return "system"
     if (after.computer, after.tools) != (before.computer, before.tools):
         return "tools"
-    rest = _blocks(after)
-    for index, expected in enumerate(_blocks(before)):
+    # Most messages are the same objects as before: only the end of a long history is compared.
+    same = unchanged(before.messages, after.messages)
+    rest = _blocks(after, same)
+    skipped = sum(len(message.content) for message in before.messages[:same])
+    for index, expected in enumerate(_blocks(before, same), skipped):
         # The iterator is shared by the loop, so that each block is compared with its counterpart.
         if next(rest, None) != expected:
             return f"block {index} of the messages"
     return None
 
 
-def _blocks(prompt: Prompt) -> Iterator[tuple[str, Block]]:
+def _blocks(prompt: Prompt, first: int) -> Iterator[tuple[str, Block]]:
     # Not message by message: the provider joins consecutive messages of one role, so that a
     # message may grow at its end.
-    for message in prompt.messages:
+    for message in prompt.messages[first:]:
         for block in message.content:
             yield message.role, block

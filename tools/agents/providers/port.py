@@ -1,11 +1,13 @@
 """Port of the loop to language models: requests and replies, independent of any provider."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from deskhand.tools.conversation.conversation import Message, ReplyBlock
 from deskhand.tools.kit.support.spec import ToolSpec
+
+from .sent_parts import SentParts
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Prompt:
     """Messages up to which nothing changes when the next old pictures are left out."""
     conversation: str = ""
     """Id of the chat: requests of one chat share a cache, and their part of the account."""
+    sent: SentParts = field(default_factory=SentParts, compare=False, repr=False)
+    """The parts of the turn's newest request; all prompts of a turn share them."""
 
 
 @dataclass(frozen=True)

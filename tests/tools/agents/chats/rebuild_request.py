@@ -6,14 +6,13 @@ separated by tabs; writes the digest of the request's body for each.
 
 import asyncio
 import hashlib
-import json
 import sys
 from pathlib import Path
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chats.prompt_head import head_from_json
-from deskhand.tools.agents.loop.history import prepared
+from deskhand.tools.agents.loop.prepared_history import prepared
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import Message
@@ -22,8 +21,8 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 
 
-def digest(body: dict[str, object]) -> str:
-    return hashlib.sha256(json.dumps(body, ensure_ascii=False).encode()).hexdigest()
+def digest(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()
 
 
 async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
@@ -39,7 +38,8 @@ async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
     prompt = Prompt(head.system, sent, head.tools, mode == "computer_use", model)
     disk = FileStore(files)
     pictures = {one: disk.load(one) for one in wire.picture_ids(prompt.messages)}
-    return digest(wire.request(prompt, pictures, drop_block=True))
+    parts = [wire.message_part(one, pictures) for one in wire.merged(prompt.messages)]
+    return digest(wire.encoded(prompt, parts, drop_block=True))
 
 
 def main() -> None:

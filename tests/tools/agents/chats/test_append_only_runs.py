@@ -134,16 +134,17 @@ class BoundModel:
         self.files: StoredFiles
         self.chat_id = ""
         self.requests: list[Json] = []
+        self.converted: list[int] = []
+        """Messages that each request has converted."""
         self._folder = folder
         self._rebuilder = rebuilder
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
-        ids = wire.picture_ids(prompt.messages)
-        pictures = {one: await self.files.load(one) for one in ids}
-        body = wire.request(prompt, pictures, drop_block=True)
+        sent = await self._encoded(prompt)
+        body: Json = json.loads(sent)
         kind = self.kinds.pop(0)
         try:
-            await self._check(body)
+            await self._check(body, sent)
         except BaseException as error:
             self.events.put_nowait(f"{type(error).__name__}: {error}")
             raise
@@ -156,6 +157,18 @@ class BoundModel:
             on_text("Half a sen")
             await asyncio.Event().wait()
         return self._played(kind, body)
+
+    async def _encoded(self, prompt: Prompt) -> bytes:
+        """Only the messages that are new in a turn are converted, as the real adapter does it."""
+        messages = wire.merged(prompt.messages)
+        parts = prompt.sent.known(messages)
+        self.converted.append(len(messages) - len(parts))
+        for message in messages[len(parts) :]:
+            ids = wire.picture_ids((message,))
+            pictures = {one: await self.files.load(one) for one in ids}
+            parts.append(wire.message_part(message, pictures))
+            prompt.sent.add(message, parts[-1])
+        return wire.encoded(prompt, parts, drop_block=True)
 
     def _played(self, kind: str, body: Json) -> ModelReply:
         blocks: list[Json] = [{"type": "thinking", "thinking": kind, "signature": ""}]
@@ -178,14 +191,14 @@ class BoundModel:
         measured = Measured("image/png", 1280, 720)
         return read_request(body, lambda _: measured, BETAS)
 
-    async def _check(self, body: Json) -> None:
+    async def _check(self, body: Json, sent: bytes) -> None:
         assert mismatches(self._read(body)) == ()
         if self.requests:
             before = flat(self.requests[-1])
             assert flat(body)[: len(before)] == before
         self.requests.append(body)
         rebuilt = await asyncio.to_thread(self._rebuilder.digest, self._folder, self.chat_id)
-        assert rebuilt == digest(body)
+        assert rebuilt == digest(sent)
 
 
 async def run_of(kinds: list[str], folder: Path, rebuilder: Rebuilder) -> BoundModel:
@@ -273,3 +286,11 @@ def test_the_requests_of_random_runs_are_append_only(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run_of(kinds, Path(folder), rebuilder))
+
+
+@pytest.mark.soak
+def test_each_request_of_a_turn_converts_only_what_is_new(
+    tmp_path: Path, rebuilder: Rebuilder
+) -> None:
+    model = asyncio.run(run_of(["act"] * 8, tmp_path, rebuilder))
+    assert model.converted == [1, *[2] * 8]

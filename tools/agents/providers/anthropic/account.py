@@ -10,7 +10,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from dataclasses import dataclass
+from typing import cast
 from urllib.parse import urlsplit
 
 import anthropic
@@ -23,6 +24,7 @@ from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
 from deskhand.tools.agents.providers.request_slots import RequestSlots
+from deskhand.tools.conversation.conversation import Message
 
 from . import wire
 from .stream import FailedReply, StreamedReply, UnreadableReply
@@ -53,6 +55,12 @@ PICTURE_REMOVED = (
     "A picture of this chat's history was removed, and the model may accept no changed history. "
     "Start a new chat."
 )
+
+
+@dataclass(frozen=True)
+class _Request:
+    body: bytes
+    headers: dict[str, str]
 
 
 class AnthropicModel:
@@ -97,27 +105,39 @@ class AnthropicModel:
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
-        # Once for all attempts: the pictures are read and encoded only once.
         facts = model_facts(prompt.model)
-        pictures = wire.picture_count(prompt.messages)
-        # Before the pictures are read: hundreds of them are tens of megabytes.
-        limits.check_request(facts, pictures, 0)
         drop_block = self._drop_block and facts.binding_controls
-        loaded = await self._load(prompt)
-        body = wire.request(prompt, loaded, drop_block=drop_block)
-        limits.check_request(facts, pictures, await asyncio.to_thread(wire.size, body))
+        # Once for all attempts, and for the messages of earlier requests not again.
+        parts = await self._parts(prompt, facts)
+        body = wire.encoded(prompt, parts, drop_block=drop_block)
+        limits.check_request(facts, 0, len(body))
+        request = _Request(body, wire.headers(drop_block=drop_block))
         try:
-            return await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
+            return await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
         except ModelRefused as error:
-            if facts.bound and len(loaded) < len(wire.picture_ids(prompt.messages)):
+            if facts.bound and any(part.missing for part in parts):
                 # The refusal is about a block of thinking, and would name no cause.
                 raise ModelRefused(error.status, error.message, PICTURE_REMOVED) from error
             raise
 
-    async def _load(self, prompt: Prompt) -> dict[str, bytes]:
-        """Return the pictures of a prompt, without those that a person has removed."""
+    async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessagePart]:
+        """Return the parts of all messages; only those that were not sent before are converted."""
+        messages = wire.merged(prompt.messages)
+        parts: list[wire.MessagePart] = prompt.sent.known(messages)
+        new = messages[len(parts) :]
+        pictures = sum(part.pictures for part in parts) + wire.picture_count(new)
+        # Before the pictures are read: hundreds of them are tens of megabytes.
+        limits.check_request(facts, pictures, 0)
+        for message in new:
+            part = wire.message_part(message, await self._load(message))
+            prompt.sent.add(message, part)
+            parts.append(part)
+        return parts
+
+    async def _load(self, message: Message) -> dict[str, bytes]:
+        """Return the pictures of a message, without those that a person has removed."""
         found: dict[str, bytes] = {}
-        for file_id in wire.picture_ids(prompt.messages):
+        for file_id in wire.picture_ids((message,)):
             try:
                 found[file_id] = await self._pictures.load(file_id)
             except FileNotFoundError:
@@ -125,10 +145,10 @@ class AnthropicModel:
         return found
 
     async def _attempt(
-        self, body: dict[str, Any], facts: ModelFacts, on_text: Callable[[str], None]
+        self, request: _Request, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
         try:
-            return await self._stream(body, on_text)
+            return await self._stream(request, on_text)
         except TimeoutError as error:
             raise AttemptFailed("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
@@ -142,28 +162,41 @@ class AnthropicModel:
             reason = f"{type(error).__name__}: {error}"
             raise AttemptFailed(reason, unreachable=unreachable) from error
 
-    async def _stream(self, body: dict[str, Any], on_text: Callable[[str], None]) -> ModelReply:
+    async def _stream(self, request: _Request, on_text: Callable[[str], None]) -> ModelReply:
         reply = StreamedReply()
         loop = asyncio.get_running_loop()
-        create = self._client.messages.with_streaming_response.create
-        async with (
-            asyncio.timeout(self._policy.first_chunk) as limit,
-            create(stream=True, extra_headers=wire.headers(body), **body) as answer,
+        async with asyncio.timeout(self._policy.first_chunk) as limit:
             # The SDK's own stream leaves its generators to the garbage collector after an error.
             # The bytes are read to their end, or closed, here.
-            aclosing(answer.http_response.aiter_bytes()) as pieces,
-        ):
-            async for piece in pieces:
-                for has_text in reply.feed(piece):
-                    # Every event but ``ping`` extends the limit: a provider that only sends pings
-                    # makes no progress.
-                    limit.reschedule(loop.time() + self._policy.silence)
-                    if has_text:
-                        on_text(reply.text)
+            async with (
+                aclosing(await self._answer(request)) as answer,
+                aclosing(answer.aiter_bytes()) as pieces,
+            ):
+                async for piece in pieces:
+                    for has_text in reply.feed(piece):
+                        # Every event but ``ping`` extends the limit: a provider that only sends
+                        # pings makes no progress.
+                        limit.reschedule(loop.time() + self._policy.silence)
+                        if has_text:
+                            on_text(reply.text)
         result = reply.result()
         if result is None:
             raise AttemptFailed("the answer was cut off")
         return result
+
+    async def _answer(self, request: _Request) -> httpx2.Response:
+        """Send a request; return the response when its head has come."""
+        # ``messages.create`` would check and copy every block of the body, with each request again.
+        answer: object = await self._client.post(
+            "/v1/messages",
+            cast_to=httpx2.Response,
+            content=request.body,
+            options={"headers": {"Content-Type": "application/json", **request.headers}},
+            stream=True,
+            stream_cls=anthropic.AsyncStream[object],
+        )
+        # The annotation of ``post`` knows only the SDK's own stream.
+        return cast("httpx2.Response", answer)
 
 
 def _classified(

@@ -1,8 +1,14 @@
-"""Conversion between our conversation and the JSON of Anthropic's Messages protocol. Pure."""
+"""Conversion between our conversation and the JSON of Anthropic's Messages protocol. Pure.
+
+A request repeats the messages of the one before it. So each message is converted once, into a
+:class:`MessagePart`, and :func:`encoded` joins the parts to a body. Only the marks for the cache
+move: they are put into the bytes of the parts.
+"""
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from deskhand.tools.agents.providers.port import Prompt
@@ -30,53 +36,78 @@ COMPUTER_TOOLSET = "computer_toolset_20260801"
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Permits ``thinking.block_binding`` in a request, which is an unknown key without it."""
 
+MARK = b',"cache_control":{"type":"ephemeral"}'
 
-def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
-    """Return the body for ``prompt``; ``pictures`` holds the bytes of each file id in it.
+
+@dataclass(frozen=True)
+class MessagePart:
+    """The bytes of one message in a request, without a cache mark."""
+
+    role: str
+    data: bytes
+    """Empty for a message without content, which is left out."""
+    mark_at: int | None = None
+    """Position at which a mark belongs into the bytes; ``None`` if no block may have one."""
+    pictures: int = 0
+    missing: int = 0
+    """Pictures without bytes, in place of which there is a line of text."""
+
+    def marked(self) -> bytes:
+        """Return the bytes with a cache mark at the last block that may have one."""
+        at = self.mark_at
+        return self.data if at is None else self.data[:at] + MARK + self.data[at:]
+
+
+def message_part(message: Message, pictures: Mapping[str, bytes]) -> MessagePart:
+    """Convert one of the ``merged`` messages; ``pictures`` holds the bytes of its file ids.
 
     A picture without bytes becomes a line of text.
+    """
+    found = _message(message, pictures)
+    if not found["content"]:
+        return MessagePart(message.role, b"")
+    pieces = [_bytes({"role": found["role"], "content": []}).removesuffix(b"]}")]
+    size, mark_at = len(pieces[0]), None
+    for index, block in enumerate(found["content"]):
+        pieces.append((b"," if index else b"") + _bytes(block))
+        size += len(pieces[-1])
+        if block["type"] not in THINKING:
+            # Before the brace that closes the block.
+            mark_at = size - 1
+    ids = picture_ids((message,))
+    missing = sum(one not in pictures for one in ids)
+    data = b"".join((*pieces, b"]}"))
+    return MessagePart(message.role, data, mark_at, picture_count((message,)), missing)
+
+
+def encoded(prompt: Prompt, parts: Sequence[MessagePart], *, drop_block: bool = False) -> bytes:
+    """Return the body of the request for ``prompt``; ``parts`` are those of its messages.
 
     ``drop_block`` asks the provider to drop thinking blocks that do not fit their prefix, instead
     of refusing the request. It needs the header of :func:`headers`.
     """
-    messages = [_message(m, pictures) for m in _merged(prompt.messages)]
-    messages = [m for m in messages if m["content"]]
+    sent = [part for part in parts if part.data]
     # The places of joined messages are others than those that the prompt knows.
-    settled = prompt.settled if len(messages) == len(prompt.messages) else ()
-    marks = cache_marks([m["role"] for m in messages], settled)
+    settled = prompt.settled if len(sent) == len(prompt.messages) else ()
+    marks = cache_marks([part.role for part in sent], settled)
+    pieces = [part.data for part in sent]
     for index in marks.messages:
-        _mark(messages[index]["content"][-1])
-    body: Json = {
-        "model": prompt.model,
-        "max_tokens": prompt.max_tokens,
-        "messages": messages,
-    }
-    if prompt.system.strip():
-        system = _text(prompt.system)
-        if marks.system:
-            _mark(system)
-        body["system"] = [system]
-    tools = [_tool(spec) for spec in prompt.tools]
-    if prompt.computer:
-        tools.insert(0, {"type": COMPUTER_TOOLSET})
-    if tools:
-        body["tools"] = tools
-    if drop_block:
-        binding = {"prefix_mismatch_behavior": "drop_block"}
-        body["thinking"] = {"type": "adaptive", "block_binding": binding}
+        pieces[index] = sent[index].marked()
+    messages = b",".join(pieces)
+    frame = _bytes(_frame(prompt, drop_block=drop_block, mark=marks.system))
+    return b'%b,"messages":[%b]}' % (frame.removesuffix(b"}"), messages)
+
+
+def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
+    """Return the body for ``prompt`` as JSON; ``pictures`` holds the bytes by file id."""
+    parts = [message_part(message, pictures) for message in merged(prompt.messages)]
+    body: Json = json.loads(encoded(prompt, parts, drop_block=drop_block))
     return body
 
 
-def headers(body: Json) -> dict[str, str]:
-    """Return the additional headers that a body of :func:`request` needs."""
-    return {"anthropic-beta": BINDING_BETA} if "thinking" in body else {}
-
-
-def size(body: Json) -> int:
-    """Return the bytes of a body on the wire."""
-    # The form in which the official client sends it.
-    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    return len(text.encode("utf-8", "surrogatepass"))
+def headers(*, drop_block: bool) -> dict[str, str]:
+    """Return the additional headers that a body of :func:`encoded` needs."""
+    return {"anthropic-beta": BINDING_BETA} if drop_block else {}
 
 
 def picture_count(messages: Iterable[Message]) -> int:
@@ -114,15 +145,41 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     return Thinking(dict(block)) if sealed else None
 
 
-def _merged(messages: Iterable[Message]) -> list[Message]:
+def merged(messages: Iterable[Message]) -> list[Message]:
     """Join consecutive messages of one role, as the provider would: marks must be at real ends."""
-    merged: list[Message] = []
+    joined: list[Message] = []
     for message in messages:
-        if merged and merged[-1].role == message.role:
-            merged[-1] = Message(message.role, merged[-1].content + message.content)
+        if joined and joined[-1].role == message.role:
+            joined[-1] = Message(message.role, joined[-1].content + message.content)
         else:
-            merged.append(message)
-    return merged
+            joined.append(message)
+    return joined
+
+
+def _frame(prompt: Prompt, *, drop_block: bool, mark: bool) -> Json:
+    """Return the body without its messages; with ``mark`` its system prompt has a cache mark."""
+    frame: Json = {"model": prompt.model, "max_tokens": prompt.max_tokens, "stream": True}
+    if prompt.system.strip():
+        control: Json = {"cache_control": {"type": "ephemeral"}} if mark else {}
+        frame["system"] = [_text(prompt.system) | control]
+    tools = [_tool(spec) for spec in prompt.tools]
+    if prompt.computer:
+        tools.insert(0, {"type": COMPUTER_TOOLSET})
+    if tools:
+        frame["tools"] = tools
+    if drop_block:
+        binding = {"prefix_mismatch_behavior": "drop_block"}
+        frame["thinking"] = {"type": "adaptive", "block_binding": binding}
+    return frame
+
+
+def _bytes(value: Json) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A lone surrogate, from a program's output or a file name, has no UTF-8.
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _message(message: Message, pictures: Mapping[str, bytes]) -> Json:
@@ -190,7 +247,3 @@ def _picture(picture: Image, pictures: Mapping[str, bytes]) -> Json:
 
 def _tool(spec: ToolSpec) -> Json:
     return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}
-
-
-def _mark(block: Json) -> None:
-    block["cache_control"] = {"type": "ephemeral"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.loop.history import prepared
+from deskhand.tools.agents.loop.prepared_history import prepared
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.agents.scripted.anthropic.protocol import read_request
@@ -103,7 +103,7 @@ def test_ends_of_settled_parts_carry_cache_marks_unless_messages_were_joined() -
 
 def test_a_blank_system_prompt_and_no_tools_are_left_out() -> None:
     body = wire.request(Prompt(" ", (user("Hi."),), (), False, "m"), {})
-    assert set(body) == {"model", "max_tokens", "messages"}
+    assert set(body) == {"model", "max_tokens", "stream", "messages"}
 
 
 def test_neighbours_of_one_role_become_one_message() -> None:
@@ -237,13 +237,35 @@ def test_the_provider_is_asked_to_drop_blocks_only_with_the_header_for_it() -> N
     body = wire.request(prompt, {}, drop_block=True)
     binding = {"prefix_mismatch_behavior": "drop_block"}
     assert body["thinking"] == {"type": "adaptive", "block_binding": binding}
-    assert wire.headers(body) == {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
+    assert wire.headers(drop_block=True) == {
+        "anthropic-beta": "thinking-binding-controls-2026-08-01"
+    }
     plain = wire.request(prompt, {})
     assert "thinking" not in plain
-    assert wire.headers(plain) == {}
+    assert wire.headers(drop_block=False) == {}
 
 
-def test_pictures_and_bytes_of_a_request_are_counted() -> None:
+def test_pictures_of_a_request_are_counted() -> None:
     text = (Message("user", (SHOT, ToolResult("c", (Text("x"), SHOT)))), user("é"))
     assert wire.picture_count(text) == 2
-    assert wire.size({"é": [1, 2]}) == len('{"é":[1,2]}'.encode())
+
+
+def test_the_bytes_of_a_message_stay_the_same_while_its_mark_moves_on() -> None:
+    messages = (user("é"), Message("assistant", (CLICK,)), answered(SHOT))
+    parts = [wire.message_part(message, {"f1": PNG}) for message in messages]
+    prompt = Prompt("Be good.", messages, (EXECUTE,), True, "m", 99)
+    body = wire.encoded(prompt, parts)
+    assert json.loads(body) == wire.request(prompt, {"f1": PNG})
+    assert [part.data in body for part in parts] == [False, True, False]
+    assert [part.pictures for part in parts] == [0, 0, 1]
+    assert parts[0].data == '{"role":"user","content":[{"type":"text","text":"é"}]}'.encode()
+
+
+def test_a_text_that_has_no_utf8_is_sent_escaped() -> None:
+    part = wire.message_part(user("a\udc80b"), {})
+    assert json.loads(part.data)["content"][0]["text"] == "a\udc80b"
+    assert part.data.isascii()
+
+
+def test_a_message_without_content_is_left_out() -> None:
+    assert wire.message_part(user("  "), {}) == wire.MessagePart("user", b"")
