@@ -71,6 +71,7 @@ recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
 tools/agents/approvals: tools/kit tools/store
+tools/agents/checkpoints: tools/conversation
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store
   tools/store/faults vncbridge/server
@@ -79,8 +80,8 @@ tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support t
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/script vncbridge/server
-tools/agents/scripted/anthropic: tools/agents/scripted/script
-tools/agents/scripted/script: tools/kit/support
+tools/agents/scripted/anthropic: tools/agents/providers tools/agents/scripted/script
+tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
   desktop/network desktop/remote.py recording recording/disk tools/agents/providers

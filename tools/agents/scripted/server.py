@@ -32,6 +32,7 @@ from .script.endpoint import Endpoint, Problem, Received
 from .script.library import packaged_scripts
 from .script.picture_header import measure
 from .script.player import PlayedTurn, play
+from .script.prompt_cache import CacheEntries
 from .script.request import InvalidRequest, Request
 from .script.script import Fault, Script
 
@@ -74,6 +75,7 @@ class ScriptedModelServer:
         self._port = port
         self._decode = partial(decode.pixels, decode=pixels)
         self._seen: dict[str, int] = {}
+        self._cache = CacheEntries()
         self._closing = asyncio.Event()
         self._received = asyncio.Event()
         self._releases = ExitStack()
@@ -151,6 +153,10 @@ class ScriptedModelServer:
         binding = await asyncio.to_thread(endpoint.binding, request)
         if binding.refusal is not None:
             return self._refuse(endpoint, "invalid", binding.refusal, request)
+        try:
+            request = await asyncio.to_thread(endpoint.account, request, self._cache)
+        except InvalidRequest as error:
+            return self._refuse(endpoint, "invalid", str(error), request)
         # Decoding pictures takes tens of milliseconds, which must not block the event loop.
         nonce = secrets.token_hex(6)
         try:

@@ -2,8 +2,9 @@
 
 Newer models refuse a thinking block that comes back after another prefix than the one it was made
 for. The prefix is the system prompt, the tools, and the blocks of the messages before it; cache
-marks do not count, because they move. A signature is a digest of model and prefix and needs no
-state, so that the server can be restarted between two requests.
+marks do not count, because they move. A compaction block stands for the messages that it
+summarizes. A signature is a digest of model and prefix and needs no state, so that the server can
+be restarted between two requests.
 """
 
 import hashlib
@@ -13,6 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from deskhand.tools.agents.scripted.script.request import Request
+
+from .accounting import without_marks
+from .compaction import Summarized, sealed, unsealed
 
 Json = dict[str, Any]
 
@@ -36,7 +40,7 @@ class Mismatch:
 
 
 def signed(request: Request, content: Iterable[Json]) -> tuple[Json, ...]:
-    """Return a reply to ``request`` with a signature in each of its thinking blocks."""
+    """Return a reply to ``request`` with a signature in each block that has one."""
     prefix = _Prefix(request)
     for message in request.messages:
         prefix.extend(message["role"], message["content"])
@@ -44,6 +48,8 @@ def signed(request: Request, content: Iterable[Json]) -> tuple[Json, ...]:
     for block in content:
         if block["type"] == "thinking":
             blocks.append({**block, "signature": prefix.signature})
+        elif block["type"] == "compaction":
+            blocks.append(sealed(block, prefix.summarized))
         else:
             blocks.append(block)
         prefix.extend("assistant", blocks[-1:])
@@ -57,6 +63,7 @@ def mismatches(request: Request) -> tuple[Mismatch, ...]:
     for index, message in enumerate(request.messages):
         for position, block in enumerate(message["content"]):
             path = f"messages.{index}.content.{position}"
+            prefix.enter(message["role"])
             if block["type"] == "thinking" and block["signature"] != prefix.signature:
                 same_model = block["signature"].startswith(f"{prefix.model}.")
                 reason: Reason = "prefix_binding_mismatch"
@@ -66,31 +73,41 @@ def mismatches(request: Request) -> tuple[Mismatch, ...]:
 
 
 class _Prefix:
-    """Digest of all that precedes a block."""
+    """Digest of all that precedes a block: of system prompt and tools, and of the messages."""
 
     def __init__(self, request: Request) -> None:
         self.model = hashlib.sha256(request.model.encode()).hexdigest()[:8]
-        self._digest = hashlib.sha256()
-        self._add(request.system)
-        self._add(list(request.offered))
+        self._head = _digest("", [request.system, list(request.offered)])
+        self._messages = ""
+        self._role = ""
+        self._summarized_role = ""
 
     @property
     def signature(self) -> str:
-        return f"{self.model}.{self._digest.hexdigest()}"
+        return f"{self.model}.{_digest(self._head, self._messages)}"
+
+    @property
+    def summarized(self) -> Summarized:
+        return Summarized(self._messages, self._role)
 
     def extend(self, role: str, blocks: Iterable[Json]) -> None:
         # Block by block: a provider joins consecutive messages of one role.
         for block in blocks:
-            self._add([role, block])
+            self.enter(role)
+            if block["type"] == "compaction" and (before := unsealed(block)) is not None:
+                self._messages, self._summarized_role = before.digest, before.role
+            else:
+                self._messages = _digest(self._messages, [role, block])
+            self._role = role
 
-    def _add(self, value: object) -> None:
-        text = json.dumps(_without_marks(value), sort_keys=True, ensure_ascii=False)
-        self._digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+    def enter(self, role: str) -> None:
+        """Begin with a block of a role; the one before it may be a summary."""
+        # The provider would join it to the last message that the summary stands for.
+        if role == self._summarized_role:
+            self._messages = _digest(self._messages, "joined")
+        self._summarized_role = ""
 
 
-def _without_marks(value: object) -> object:
-    if isinstance(value, dict):
-        return {key: _without_marks(one) for key, one in value.items() if key != "cache_control"}
-    if isinstance(value, list):
-        return [_without_marks(one) for one in value]
-    return value
+def _digest(before: str, value: object) -> str:
+    text = json.dumps(without_marks(value), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(f"{before}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()

@@ -12,9 +12,11 @@ from deskhand.tools.agents.scripted.script.endpoint import (
     Received,
 )
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.prompt_cache import CacheEntries
 from deskhand.tools.agents.scripted.script.request import Measure, Request
 
 from . import sse
+from .accounting import account
 from .binding import REFUSAL, mismatches, signed
 from .protocol import read_request
 
@@ -54,6 +56,10 @@ class MessagesEndpoint:
         betas = received.headers.get("anthropic-beta", "").replace(" ", "").split(",")
         return read_request(body, measure, frozenset(betas))
 
+    def account(self, request: Request, entries: CacheEntries) -> Request:
+        """Count tokens, and what the cache marks read and write."""
+        return replace(request, tokens=account(request, entries))
+
     def binding(self, request: Request) -> Binding:
         """Refuse a block of another prefix, unless the request allows to drop it."""
         wrong = mismatches(request)
@@ -64,7 +70,7 @@ class MessagesEndpoint:
         return Binding(dropped=[one.to_json() for one in wrong])
 
     def seal(self, request: Request, turn: PlayedTurn) -> PlayedTurn:
-        """Sign the thinking blocks."""
+        """Sign the thinking blocks, or the compaction."""
         return replace(turn, content=signed(request, turn.content))
 
     def answer(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.scripted.script.request import (
     InvalidRequest,
     Measure,
@@ -18,13 +19,14 @@ from deskhand.tools.agents.scripted.script.request import (
     SeenPicture,
 )
 
+from .compaction import check_blocks, check_fields
+
 Json = dict[str, Any]
 
 # Limits of pictures: https://docs.claude.com/en/docs/build-with-claude/vision. A provider scales
 # down larger ones, after which coordinates do not fit any more.
 LONGEST_EDGE = 1568
 MOST_PIXELS = 1_150_000
-MOST_PICTURES = 100
 MOST_MARKS = 4
 """Cache marks (``cache_control``) in one request."""
 MOST_TOKENS = 1_000_000
@@ -70,6 +72,8 @@ TOP_KEYS = frozenset(
         "stop_sequences",
         "metadata",
         "thinking",
+        "compaction",
+        "context_management",
     ]
 )
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
@@ -80,11 +84,12 @@ BLOCK_KEYS = {
     "tool_use": frozenset({"id", "name", "input", "toolset_name"}),
     "thinking": frozenset({"thinking", "signature"}),
     "redacted_thinking": frozenset({"data"}),
+    "compaction": frozenset({"content", "signature", "encrypted_content", "tool_changes"}),
     "tool_result": frozenset({"tool_use_id", "content", "is_error", "toolset_name"}),
 }
 ALLOWED_BLOCKS = {
     "user": ("text", "image", "tool_result"),
-    "assistant": ("text", "tool_use", "thinking", "redacted_thinking"),
+    "assistant": ("text", "tool_use", "thinking", "redacted_thinking", "compaction"),
     "result": ("text", "image"),
     # Keep in step with ``_result`` in ``providers.anthropic.wire``, which leaves pictures out of a
     # failed result.
@@ -107,13 +112,15 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     _whole_number(data, "max_tokens", 1, MOST_TOKENS)
     stream = data.get("stream", False)
     _check(isinstance(stream, bool), "stream", "must be true or false")
-    reader = _Reader(measure)
+    summarize = check_fields(data, betas)
+    reader = _Reader(measure, model_facts(model).pictures)
     # The tools come first: the calls in the messages are checked against the toolset that they
     # offer.
     reader.tools(data.get("tools", []))
     reader.system(data.get("system", []))
     drop_block = _drops_blocks(data.get("thinking"), betas)
     messages = reader.messages(_list(data.get("messages"), "messages"))
+    check_blocks(messages, betas)
     return Request(
         model,
         stream,
@@ -125,14 +132,16 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
         tuple(data.get("tools", [])),
         drop_block,
         BINDING_BETA in betas,
+        summarize,
     )
 
 
 class _Reader:
     """Validates one request; counts what is limited over the whole of it."""
 
-    def __init__(self, measure: Measure) -> None:
+    def __init__(self, measure: Measure, most_pictures: int) -> None:
         self._measure = measure
+        self._most_pictures = most_pictures
         self._marks = 0
         self._ids: set[str] = set()
         self.custom: set[str] = set()
@@ -174,7 +183,9 @@ class _Reader:
     def messages(self, items: list[object]) -> tuple[Json, ...]:
         _check(bool(items), "messages", "at least one message is required")
         messages = [self._message(item, f"messages.{i}") for i, item in enumerate(items)]
-        _check(messages[0]["role"] == "user", "messages.0.role", "the first must be of the user")
+        # The summary of a compaction is in the form of a reply.
+        began = messages[0]["role"] == "user" or messages[0]["content"][0]["type"] == "compaction"
+        _check(began, "messages.0.role", "the first must be of the user")
         open_calls: list[Json] = []
         for index, message in enumerate(messages):
             where = f"messages.{index}"
@@ -214,6 +225,9 @@ class _Reader:
             self._picture(block, where)
         elif kind == "tool_use":
             self._call(block, where)
+        elif kind == "compaction":
+            _string(block, "content", where)
+            _string(block, "signature", where)
         elif kind in ("thinking", "redacted_thinking"):
             needed = "signature" if kind == "thinking" else "data"
             _check(bool(_string(block, needed, where)), where, f"{needed} must not be empty")
@@ -242,7 +256,9 @@ class _Reader:
         size = f"{measured.width}x{measured.height}"
         _check(fits and small, where, f"a picture of {size} is too large")
         self.pictures.append(SeenPicture(data, measured))
-        _check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
+        number, most = len(self.pictures), self._most_pictures
+        problem = f"Too much media: 0 document pages + {number} images > {most}"
+        _check(number <= most, where, problem)
 
     def _call(self, block: Json, where: str) -> None:
         call_id = _string(block, "id", where)

@@ -6,13 +6,10 @@ from itertools import chain
 from typing import Any
 
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.prompt_cache import CHARACTERS_PER_TOKEN, InputTokens
 from deskhand.tools.agents.scripted.script.request import Request
 
 Json = dict[str, Any]
-
-# Rules of thumb of the provider: a picture has width * height / 750 tokens.
-PIXELS_PER_TOKEN = 750
-CHARACTERS_PER_TOKEN = 4
 
 
 def whole(
@@ -67,15 +64,14 @@ def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
 
 
 def usage(turn: PlayedTurn, request: Request) -> Json:
-    """Return a rough count of tokens, so that budgets can be tested."""
-    sent = _characters(request.messages) // CHARACTERS_PER_TOKEN
-    seen = sum(p.measured.width * p.measured.height for p in request.pictures)
+    """Return the tokens of the request as they were counted, and a rough count of the reply."""
+    tokens = request.tokens or InputTokens(0)
     written = sum(len(json.dumps(block)) for block in turn.content)
     return {
-        "input_tokens": sent + seen // PIXELS_PER_TOKEN,
+        "input_tokens": tokens.plain,
         "output_tokens": 1 + written // CHARACTERS_PER_TOKEN,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
+        "cache_creation_input_tokens": tokens.written,
+        "cache_read_input_tokens": tokens.read,
     }
 
 
@@ -89,6 +85,9 @@ def _block(index: int, block: Json) -> Iterator[bytes]:
             _halves(block["thinking"], "thinking_delta", "thinking"),
             [{"type": "signature_delta", "signature": block["signature"]}],
         )
+    elif block["type"] == "compaction":
+        empty = {**block, "content": None}
+        deltas = [{"type": "compaction_delta", "content": block["content"]}]
     else:
         given = json.dumps(block["input"], ensure_ascii=False)
         empty = {**block, "input": {}}
@@ -108,14 +107,3 @@ def _halves(text: str, kind: str, key: str) -> Iterator[Json]:
 
 def _event(kind: str, data: Json) -> bytes:
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()
-
-
-def _characters(value: object) -> int:
-    """Return the length of all texts in ``value`` without the data of pictures."""
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(_characters(item) for key, item in value.items() if key != "data")
-    if isinstance(value, list | tuple):
-        return sum(_characters(item) for item in value)
-    return 0

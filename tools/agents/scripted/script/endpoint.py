@@ -6,6 +6,7 @@ rest: it checks the key, plays the script, holds back and breaks answers as the 
 keeps the log.
 
     received ─read─> Request ─binding─> refused, or dropped reasoning
+                     Request ─account─> Request with its tokens
                      Request ─play─> PlayedTurn ─seal─> PlayedTurn ─answer─> Answer
 """
 
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from .player import PlayedTurn
+from .prompt_cache import CacheEntries
 from .request import Measure, Request
 
 Json = dict[str, Any]
@@ -88,6 +90,13 @@ class Endpoint(Protocol):
 
         Raises:
             InvalidRequest: At the first violation of the protocol.
+        """
+
+    def account(self, request: Request, entries: CacheEntries) -> Request:
+        """Return the request with its tokens, counted with the cache of this server.
+
+        Raises:
+            InvalidRequest: If it does not fit the context window of its model.
         """
 
     def binding(self, request: Request) -> Binding:

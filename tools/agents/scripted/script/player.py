@@ -18,10 +18,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from deskhand.tools.agents.checkpoints.own_summary import SUMMARY_REQUEST
 from deskhand.tools.kit.support.untrusted import without_mark
 
 from .request import Request
 from .script import Fault, Needs, Patch, Script, ScriptedCall, ScriptStep
+from .summary import ScriptState, asks_for_summary, state_of, states, summary_text
 from .vision import Pixels, changed_fraction, find_blob, find_nearest
 
 Json = dict[str, Any]
@@ -68,6 +70,8 @@ def play(script: Script, request: Request, decode: Decode, nonce: str) -> Played
     those of other chats.
     """
     position = _position(script, request)
+    if request.summarize or asks_for_summary(request.messages):
+        return _summary(request, position)
     if position.step >= len(script.steps):
         return PlayedTurn((_text("The script ends here."),), "end_turn", position.step)
     step = script.steps[position.step]
@@ -76,6 +80,17 @@ def play(script: Script, request: Request, decode: Decode, nonce: str) -> Played
         return player.reply(step)
     except _Stuck as stuck:
         return player.give_up(str(stuck))
+
+
+def _summary(request: Request, position: _Position) -> PlayedTurn:
+    ids = [b["id"] for m in request.messages for b in m["content"] if b["type"] == "tool_use"]
+    before = [state.call_id for state in states(request.messages) if state.call_id]
+    texts = [t for t in _user_texts(request) if not t.startswith(SUMMARY_REQUEST)]
+    text = summary_text(ScriptState(tuple(texts), next(iter([*ids[::-1], *before]), None)))
+    if not request.summarize:
+        return PlayedTurn((_text(text),), "end_turn", position.step)
+    block = {"type": "compaction", "content": text, "signature": ""}
+    return PlayedTurn((block,), "compaction", position.step)
 
 
 class _Player:
@@ -217,9 +232,14 @@ def _position(script: Script, request: Request) -> _Position:
             continue
         last = _last_call(message)
         if last is None:
-            without_calls += 1
+            # A reply that is the summary of a compaction is no step.
+            without_calls += any(b["type"] != "compaction" for b in message["content"])
             continue
         return _after(script, request, last, without_calls)
+    for state in states(request.messages):
+        summarized = CALL_ID.fullmatch(state.call_id or "")
+        if summarized is not None:
+            return _after(script, request, summarized, without_calls)
     return _wrapped(script, request, _Position(0, without_calls))
 
 
@@ -282,8 +302,12 @@ def _first_text(content: list[Json]) -> str:
 def _user_texts(request: Request) -> Iterator[str]:
     """Yield the texts of the user, oldest first, without tool results."""
     for message in request.messages:
-        if message["role"] == "user":
-            yield from (b["text"] for b in message["content"] if b["type"] == "text")
+        for block in message["content"]:
+            state = state_of(block)
+            if state is not None:
+                yield from state.texts
+            elif message["role"] == "user" and block["type"] == "text":
+                yield block["text"]
 
 
 def _results(messages: tuple[Json, ...]) -> Iterator[Json]:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .prompt_cache import InputTokens
+
 Json = dict[str, Any]
 
 
@@ -46,6 +48,10 @@ class Request:
     """True to drop thinking blocks of another prefix instead of refusing the request."""
     lists_dropped: bool = False
     """True to list the dropped blocks in the reply."""
+    summarize: bool = False
+    """True to answer with a compaction of the messages."""
+    tokens: InputTokens | None = None
+    """By the accounting of the provider, where its protocol has one."""
 
 
 class InvalidRequest(Exception):

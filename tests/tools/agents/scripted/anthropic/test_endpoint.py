@@ -3,6 +3,7 @@ import pytest
 from deskhand.tools.agents.scripted.anthropic.endpoint import REFUSALS, MessagesEndpoint
 from deskhand.tools.agents.scripted.script.endpoint import Received
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.prompt_cache import CacheEntries
 from deskhand.tools.agents.scripted.script.request import Request
 
 ENDPOINT = MessagesEndpoint()
@@ -31,6 +32,12 @@ def request(*messages: object, **more: object) -> Request:
 )
 def test_the_key_stands_in_one_of_two_headers(headers: dict[str, str], key: str) -> None:
     assert ENDPOINT.key(received(**headers)) == key
+
+
+def test_a_request_gets_its_tokens() -> None:
+    tokens = ENDPOINT.account(request(), CacheEntries()).tokens
+    assert tokens is not None
+    assert tokens.total == 1
 
 
 def test_the_version_is_demanded() -> None:

@@ -5,6 +5,11 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.scripted.anthropic.compaction import (
+    COMPACTION_BETA,
+    Summarized,
+    sealed,
+)
 from deskhand.tools.agents.scripted.anthropic.protocol import read_request
 from deskhand.tools.agents.scripted.script.request import InvalidRequest, Measured
 
@@ -140,7 +145,7 @@ def five_marks(body: Json) -> None:
 
 
 def many_pictures(body: Json) -> None:
-    body["messages"][2]["content"][0]["content"] = [image() for _ in range(101)]
+    body["messages"][2]["content"][0]["content"] = [image() for _ in range(601)]
 
 
 def open_call(body: Json) -> None:
@@ -225,7 +230,7 @@ def sized(width: int, height: int) -> str:
         (put(*CONTENT, 1, value=image(sized(1569, 10))), "messages.2.content.0.content.1"),
         (put(*CONTENT, 1, value=image(sized(1500, 800))), "messages.2.content.0.content.1"),
         (put(*CONTENT, 1, value=image(sized(1920, 1080))), "messages.2.content.0.content.1"),
-        (many_pictures, "messages.2.content.0.content.100"),
+        (many_pictures, "messages.2.content.0.content.600"),
         (five_marks, "messages.2.content.2.cache_control"),
         (put("system", 0, "cache_control", "type", value="long"), "system.0.cache_control"),
         (put("system", 0, "cache_control", "for", value=1), "system.0.cache_control.for"),
@@ -286,3 +291,25 @@ def test_the_control_is_an_unknown_key_without_its_beta() -> None:
     body = {**good(), "thinking": {"type": "adaptive", "block_binding": {}}}
     with pytest.raises(InvalidRequest, match="block_binding: Extra inputs are not permitted"):
         read_request(body, measure)
+
+
+def test_fields_of_a_beta_are_unknown_without_it() -> None:
+    compaction = {"compaction": {"type": "summarize"}}
+    with pytest.raises(InvalidRequest, match="compaction: Extra inputs are not permitted"):
+        read_request({**good(), **compaction}, measure)
+    request = read_request({**good(), **compaction}, measure, frozenset({COMPACTION_BETA}))
+    assert request.summarize
+
+
+def test_a_summary_stands_first_in_a_reply() -> None:
+    block = sealed({"type": "compaction", "content": "All."}, Summarized("d", "user"))
+    body = good()
+    body["messages"][1]["content"].insert(0, block)
+    betas = frozenset({COMPACTION_BETA})
+    with pytest.raises(InvalidRequest, match="must be the first block"):
+        read_request(body, measure, betas)
+    del body["messages"][0]
+    assert read_request(body, measure, betas).messages[0]["role"] == "assistant"
+    del body["messages"][0]["content"][0]
+    with pytest.raises(InvalidRequest, match="the first must be of the user"):
+        read_request(body, measure, betas)

@@ -4,6 +4,7 @@ from typing import Any
 
 from deskhand.tools.agents.scripted.anthropic import sse
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.prompt_cache import InputTokens
 from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
 
 CALL = {
@@ -54,10 +55,20 @@ def test_the_whole_message_has_the_same_content() -> None:
     assert (message["id"], message["model"], message["stop_reason"]) == ("msg_1", "m", "tool_use")
 
 
-def test_tokens_are_counted_from_texts_and_picture_sizes() -> None:
-    counted = sse.usage(TURN, REQUEST)
-    assert counted["input_tokens"] == (392 + len("user") + len("text")) // 4 + 10
+def test_tokens_are_those_that_were_counted() -> None:
+    counted = sse.usage(TURN, replace(REQUEST, tokens=InputTokens(1, 2, 3)))
+    assert [counted[f"{name}_tokens"] for name in ("input", "cache_read_input")] == [1, 2]
+    assert counted["cache_creation_input_tokens"] == 3
     assert counted["output_tokens"] > 1
+    assert sse.usage(TURN, REQUEST)["input_tokens"] == 0
+
+
+def test_a_compaction_comes_in_one_delta() -> None:
+    block = {"type": "compaction", "content": "All of it.", "signature": "s"}
+    events = read(list(sse.events(PlayedTurn((block,), "compaction", 0), REQUEST, "msg_1")))
+    assert events[1]["content_block"] == {**block, "content": None}
+    assert events[2]["delta"] == {"type": "compaction_delta", "content": "All of it."}
+    assert events[4]["delta"]["stop_reason"] == "compaction"
 
 
 def test_faults_change_the_events() -> None:

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.checkpoints.own_summary import SUMMARY_REQUEST
 from deskhand.tools.agents.scripted.script.decode import decoded_here, pixels
 from deskhand.tools.agents.scripted.script.player import PlayedTurn, play
 from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
@@ -321,3 +322,32 @@ def test_a_thinking_block_begins_the_reply_and_has_no_signature_yet() -> None:
     turn = Chat({"think": "Hm.", "say": "Yes."}).say("Go.")
     assert turn.content[0] == {"type": "thinking", "thinking": "Hm.", "signature": ""}
     assert turn.content[1]["text"] == "Yes."
+
+
+def summarized(chat: Chat, *, on_demand: bool) -> Json:
+    """The summary of a conversation so far."""
+    asked = {"role": "user", "content": [{"type": "text", "text": SUMMARY_REQUEST}]}
+    messages = tuple(chat.messages) if on_demand else (*chat.messages, asked)
+    request = Request("test", True, messages, chat.tools, True, (), summarize=on_demand)
+    turn = play(chat.script, request, lambda data: pixels(data, decoded_here), "s")
+    (block,) = turn.content
+    assert turn.stop_reason == ("compaction" if on_demand else "end_turn")
+    return block
+
+
+@pytest.mark.parametrize("on_demand", [True, False])
+def test_a_script_goes_on_from_a_summary_alone(on_demand: bool) -> None:
+    chat = Chat(RUN, {"calls": [{"execute": {"command": "{prompt}"}}]}, {"say": "Done: {prompt}."})
+    chat.say("it")
+    for _ in range(2):
+        block = summarized(chat, on_demand=on_demand)
+        chat.messages = [{"role": "assistant" if on_demand else "user", "content": [block]}]
+    assert calls(chat.send([{"type": "tool_result"}])) == [("execute", {"command": "it"})]
+    assert words(chat.answer()) == "Done: it."
+
+
+def test_a_summary_before_the_first_call_leaves_the_script_at_its_begin() -> None:
+    chat = Chat(RUN, {"say": "Done."})
+    chat.messages = [{"role": "user", "content": [{"type": "text", "text": "it"}]}]
+    chat.messages = [{"role": "assistant", "content": [summarized(chat, on_demand=True)]}]
+    assert calls(chat.say("Go.")) == [("execute", {"command": "ls"})]

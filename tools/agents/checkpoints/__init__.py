@@ -1,0 +1,1 @@
+"""Checkpoints: where the history that a model is sent becomes shorter."""
