@@ -70,15 +70,17 @@ desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/to
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
-tools/agents/approvals: tools/kit tools/store
+tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
+  tools/store
 tools/agents/checkpoints: tools/conversation
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops tools/agents/loop
-  tools/agents/providers tools/conversation tools/kit tools/kit/support tools/secrets tools/store
-  tools/store/faults vncbridge/server
+  tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
+  tools/secrets tools/store tools/store/faults vncbridge/server
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/questions: tools/conversation tools/kit/support tools/store
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/script vncbridge/server
 tools/agents/scripted/anthropic: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
@@ -151,7 +153,13 @@ OWNER = {
     "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "sqlalchemy": {
-        *("tools/agents/approvals", "tools/agents/chats", "tools/audit", "tools/credentials"),
+        *(
+            "tools/agents/approvals",
+            "tools/agents/chats",
+            "tools/agents/questions",
+            "tools/audit",
+            "tools/credentials",
+        ),
         "tools/recovery",
         "tools/store",
         "tools/store/migrations/versions",

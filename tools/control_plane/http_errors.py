@@ -1,6 +1,8 @@
 """The HTTP response to each error that the routes raise."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.conversation import errors as agents
@@ -26,10 +28,12 @@ class ErrorResponse:
     status: int
     message: str
     detail: str = ""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the body."""
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, Any]:
         """Return the JSON body."""
-        body = {"message": self.message}
+        body = {"message": self.message, **self.fields}
         return {**body, "detail": self.detail} if self.detail else body
 
 
@@ -78,6 +82,8 @@ def answer(error: Exception) -> ErrorResponse:
     # The message names the kind of the row, so that it cannot be a constant of the table.
     if isinstance(error, UnknownRow):
         return ErrorResponse(404, f"{error.kind.capitalize()} not found.", f"{error}")
+    if isinstance(error, agents.QuestionClosed):
+        return ErrorResponse(409, f"{error}", fields={"first": error.to_json()})
     for kind, status, message in _TABLE:
         if isinstance(error, kind):
             return (

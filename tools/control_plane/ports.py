@@ -168,8 +168,13 @@ class Chats(Protocol):
     async def interrupt(self, chat_id: str) -> Any:
         """Interrupt the turn of a chat."""
 
-    async def answer(self, chat_id: str, answer: str) -> Any:
-        """Answer the question of a chat to a person."""
+    async def answer(
+        self, chat_id: str, answer: str, *, by: str, question: str | None = None
+    ) -> Any:
+        """Answer the question of a chat to a person, its open one or the one that is named.
+
+        Raises ``QuestionClosed`` with the first answer if it has one.
+        """
 
     async def release_desktop(self, desktop_id: str) -> None:
         """Stop the chats that work on a desktop and store their recordings."""

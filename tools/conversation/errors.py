@@ -7,7 +7,8 @@ ChatError
 ├── NoDesktop             no desktop is available; the text is the reason
 └── Conflict              not possible in this state
     ├── IllegalMove       the table of states has no such transition
-    └── MessageQueueFull  the queue of messages is full
+    ├── MessageQueueFull  the queue of messages is full
+    └── QuestionClosed    the question has its answer already, or is no longer asked
 
 An unknown chat or file is the store's ``UnknownRow``.
 """
@@ -66,3 +67,37 @@ class MessageQueueFull(Conflict):
 
     def __str__(self) -> str:
         return f"chat message queue is full (max {self.limit})"
+
+
+class QuestionClosed(Conflict):
+    """The question is not open any more; the attributes are those of its end."""
+
+    def __init__(
+        self,
+        question_id: str,
+        state: str,
+        answer: str | None,
+        answered_by: str | None,
+        closed_at: float | None,
+    ) -> None:
+        super().__init__(question_id, state, answer, answered_by, closed_at)
+        self.question_id = question_id
+        self.state = state
+        self.answer = answer
+        self.answered_by = answered_by
+        self.closed_at = closed_at
+
+    def __str__(self) -> str:
+        if self.answer is not None:
+            return f"the question was answered already: {self.answer}"
+        return f"the question is {self.state}, and takes no answer any more"
+
+    def to_json(self) -> dict[str, object]:
+        """Return the end of the question in the form of the HTTP API."""
+        return {
+            "question": self.question_id,
+            "state": self.state,
+            "answer": self.answer,
+            "answered_by": self.answered_by,
+            "closed_at": self.closed_at,
+        }

@@ -8,7 +8,8 @@ until its tools have stopped. A question to a person makes it *requires_action* 
 
 The table is the only place that decides. `move` is pure; the caller applies the transition to the
 database in one transaction. An archived chat accepts only `StateEvent.UNARCHIVE`. When the control
-plane ends, `StateEvent.PUT_BACK` makes unfinished turns *queued* again, for its next start.
+plane ends, `StateEvent.PUT_BACK` makes unfinished turns *queued* again, for its next start, except
+those that wait for an answer.
 """
 
 from dataclasses import dataclass
@@ -128,6 +129,8 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
             (StateEvent.ANSWER, _ACTION, Transition(_RUNNING)),
             (StateEvent.PUT_BACK, _QUEUED, Transition(_QUEUED)),
             (StateEvent.PUT_BACK, _RUNNING, Transition(_QUEUED)),
+            # Its question stays open.
+            (StateEvent.PUT_BACK, _ACTION, Transition(_ACTION)),
             (StateEvent.ARCHIVE, _WAITING, Transition(_WAITING, archived=True)),
             (StateEvent.ARCHIVE, _ERROR, Transition(_ERROR, archived=True)),
         )

@@ -47,8 +47,8 @@ class McpApprovals(Protocol):
     async def approved(self, chat_id: str, digests: Collection[str]) -> frozenset[str]:
         """Return those of the digests that are approved for a chat."""
 
-    async def ask(self, chat_id: str, server: WaitingServer) -> bool:
-        """Ask a person; return whether the definition is approved."""
+    async def ask(self, context: ToolContext, server: WaitingServer) -> bool:
+        """Ask a person for the call of a context; return whether the definition is approved."""
 
 
 class ListMcpToolsTool:
@@ -123,7 +123,7 @@ class ApproveMcpServerTool:
         return APPROVE_SPEC
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
-        """Wait for the answer, without a timeout."""
+        """Wait for the answer, or for the time in which it must come."""
         try:
             name = text(arguments, "server").strip()
             listed = await _approved_catalog(self._approvals, context, {})
@@ -134,7 +134,7 @@ class ApproveMcpServerTool:
         waiting = [one for one in _waiting(listed) if one.name == name]
         if not waiting:
             return ToolOutcome(error=f"no server {name!r} waits for an approval")
-        if not await self._approvals.ask(context.chat_id, waiting[0]):
+        if not await self._approvals.ask(context, waiting[0]):
             return ToolOutcome(error=f"the person did not approve the server {name!r}")
         return ToolOutcome({"approved": name})
 

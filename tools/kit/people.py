@@ -16,8 +16,8 @@ class Attachments(Protocol):
 class Questions(Protocol):
     """Questions to people."""
 
-    async def ask(self, chat_id: str) -> str:
-        """Return a person's answer to the open question of that chat."""
+    async def ask_person(self, context: ToolContext, text: str) -> str:
+        """Ask a person for the call of a context; return the answer."""
 
 
 class AttachFileTool:
@@ -41,7 +41,7 @@ class AttachFileTool:
 
 
 class RequestHumanTool:
-    """Asks a person. The web pages read the question from the arguments of the step."""
+    """Asks a person."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -54,10 +54,10 @@ class RequestHumanTool:
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Wait for the answer, without a timeout."""
         try:
-            text(arguments, "reason")
+            reason = text(arguments, "reason")
         except BadArguments as error:
             return ToolOutcome(error=str(error))
-        return ToolOutcome({"answer": await self._questions.ask(context.chat_id)})
+        return ToolOutcome({"answer": await self._questions.ask_person(context, reason.strip())})
 
 
 ATTACH = ToolSpec(

@@ -149,7 +149,7 @@ class PlaneCalls:
         if not await self._speaks_for(chat_id):
             raise McpError("that agent is not yours")
         try:
-            await self._chats.answer(chat_id, text)
+            await self._chats.answer(chat_id, text, by=f"mcp:{self._key.partition(chr(10))[0]}")
         except ChatError as error:
             raise McpError(str(error)) from error
 

@@ -2,19 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
 from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
-from .schema import ChatRow, FileRow, McpApprovalRow, MessageRow, StepRow, TurnRow
-
-_ASKING_TOOLS = ("request_human", "approve_mcp_server")
-"""Tools whose running call is a question to a person."""
+from .schema import ChatRow, FileRow, MessageRow, QuestionRow, StepRow, TurnRow
 
 
 async def get(session: AsyncSession, chat_id: str) -> ChatRow:
@@ -191,9 +189,8 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
     below = select(ChatRow.id, ChatRow.parent_id).where(ChatRow.parent_id.in_(ids))
     for child_id, parent_id in await session.execute(below.order_by(ChatRow.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
-    # The question is not stored with the chat: it is the argument of the call that still runs.
     asking = [row.id for row in rows if row.state == "requires_action"]
-    questions, approvals = await _questions(session, asking), await _approvals(session, asking)
+    questions = await _open_questions(session, asking)
     return tuple(
         replace(
             _view(
@@ -203,43 +200,49 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
                 queued.get(row.id, 0),
                 tuple(children.get(row.id, ())),
             ),
-            requires_action=_question(questions.get(row.id), approvals.get(row.id)),
+            requires_action=_required(questions.get(row.id)),
             waiting_for=_answer_wait(questions.get(row.id)),
         )
         for row in rows
     )
 
 
-async def _approvals(session: AsyncSession, ids: Sequence[str]) -> dict[str, str]:
-    """Return the questions of the chats that ask for an approval."""
+def question_of(row: QuestionRow) -> ChatQuestion:
+    """Return the question of a row."""
+    return ChatQuestion(
+        id=row.id,
+        chat_id=row.chat_id,
+        turn=row.turn,
+        step_id=row.step_id,
+        call_id=row.call_id,
+        kind=cast(QuestionKind, row.kind),
+        text=row.text,
+        asked_at=row.asked_at,
+        deadline=row.deadline,
+        picture=row.picture,
+        call=row.call,
+        rules=tuple(row.rules),
+        state=QuestionState(row.state),
+        answer=row.answer,
+        answered_by=row.answered_by,
+        closed_at=row.closed_at,
+        performed_at=row.performed_at,
+    )
+
+
+async def _open_questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, ChatQuestion]:
     if not ids:
         return {}
-    asked = select(McpApprovalRow).where(
-        McpApprovalRow.chat_id.in_(ids), McpApprovalRow.state == "asked"
-    )
-    return {row.chat_id: row.question for row in await session.scalars(asked)}
+    query = select(QuestionRow).where(QuestionRow.chat_id.in_(ids), QuestionRow.state == "open")
+    return {row.chat_id: question_of(row) for row in await session.scalars(query)}
 
 
-def _question(asked: StepRow | None, approval: str | None) -> dict[str, Any] | None:
-    if asked is None:
-        return None
-    # The question for an approval is not the model's.
-    own = asked.arguments.get("reason", "") if asked.tool == "request_human" else approval
-    return {"kind": "human", "question": own or ""}
+def _required(question: ChatQuestion | None) -> dict[str, Any] | None:
+    return None if question is None else question.to_json()
 
 
-def _answer_wait(asked: StepRow | None) -> WaitingFor | None:
-    return None if asked is None else waiting_for("question", asked.started_at)
-
-
-async def _questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, StepRow]:
-    if not ids:
-        return {}
-    asked = select(StepRow).where(
-        StepRow.chat_id.in_(ids), StepRow.status == "running", StepRow.tool.in_(_ASKING_TOOLS)
-    )
-    rows = await session.scalars(asked.order_by(StepRow.index))
-    return {step.chat_id: step for step in rows}
+def _answer_wait(question: ChatQuestion | None) -> WaitingFor | None:
+    return None if question is None else waiting_for("question", question.asked_at)
 
 
 async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[TurnRow]:

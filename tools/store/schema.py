@@ -246,9 +246,41 @@ class McpApprovalRow(Base):
     name: Mapped[str]
     question: Mapped[str]
     state: Mapped[str]
-    """``asked``, ``approved``, ``refused`` or ``withdrawn``."""
+    """``approved`` or ``refused``; ``withdrawn`` in rows of earlier versions."""
     asked_at: Mapped[float]
     changed_at: Mapped[float]
+
+
+class QuestionRow(Base):
+    """A question of a chat to people, see ``deskhand.tools.conversation.question``."""
+
+    __tablename__ = "questions"
+    __table_args__ = (
+        UniqueConstraint("step_id"),
+        Index("ix_questions_chat_id", "chat_id"),
+        # A second open question of a chat would have no place in its state.
+        Index("ix_questions_open", "chat_id", unique=True, sqlite_where=text("state = 'open'")),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
+    turn: Mapped[int]
+    step_id: Mapped[str]
+    call_id: Mapped[str]
+    kind: Mapped[str]
+    text: Mapped[str]
+    picture: Mapped[str | None]
+    """File id; no key, as a question outlives a removed picture."""
+    call: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    rules: Mapped[list[str]] = mapped_column(JSON)
+    asked_at: Mapped[float]
+    deadline: Mapped[float | None]
+    state: Mapped[str]
+    """``open``, ``answered``, ``expired`` or ``withdrawn``."""
+    answer: Mapped[str | None]
+    answered_by: Mapped[str | None]
+    closed_at: Mapped[float | None]
+    performed_at: Mapped[float | None]
 
 
 class LeftRecordingRow(Base):

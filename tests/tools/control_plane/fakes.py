@@ -133,8 +133,11 @@ class FakeChats:
     async def interrupt(self, chat_id: str) -> None:
         await self._act("interrupt", chat_id)
 
-    async def answer(self, chat_id: str, answer: str) -> None:
-        await self._act("answer", chat_id, answer)
+    async def answer(
+        self, chat_id: str, answer: str, *, by: str, question: str | None = None
+    ) -> None:
+        named = () if question is None else (question,)
+        await self._act("answer", chat_id, answer, *named)
 
     async def release_desktop(self, desktop_id: str) -> None:
         self.asked.append(("vacate", desktop_id))

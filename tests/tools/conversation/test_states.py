@@ -40,6 +40,7 @@ REFERENCE = [
     ("REQUIRE_ACTION", "running", False, "requires_action", "none"),
     ("ANSWER", "requires_action", False, "running", "none"),
     ("PUT_BACK", "running", False, "queued", "none"),
+    ("PUT_BACK", "requires_action", False, "requires_action", "none"),
 ]
 
 

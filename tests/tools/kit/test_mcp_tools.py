@@ -13,7 +13,7 @@ from deskhand.tools.kit.mcp_tools import (
     WaitingServer,
     mcp_tools,
 )
-from deskhand.tools.kit.support.spec import Json, MachineRefused, Tool, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, MachineRefused, Tool, ToolContext, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 TOOL = {"server_name": "a", "name": "a__echo", "description": "", "schema": {}, "required": []}
@@ -37,7 +37,7 @@ class FakeApprovals:
     async def approved(self, chat_id: str, digests: Collection[str]) -> frozenset[str]:
         return self._approved & frozenset(digests)
 
-    async def ask(self, chat_id: str, server: WaitingServer) -> bool:
+    async def ask(self, context: ToolContext, server: WaitingServer) -> bool:
         self.asked.append(server)
         return self._says
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from deskhand.tools.kit.people import AttachFileTool, RequestHumanTool
-from deskhand.tools.kit.support.spec import Json, ToolOutcome
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome
 from tests.tools.kit.machine import FakeMachine
 
 CONTEXT = FakeMachine().context()
@@ -21,10 +21,10 @@ class FakeAttachments:
 
 @dataclass
 class FakeQuestions:
-    asked: list[str] = field(default_factory=list)
+    asked: list[tuple[str, str]] = field(default_factory=list)
 
-    async def ask(self, chat_id: str) -> str:
-        self.asked.append(chat_id)
+    async def ask_person(self, context: ToolContext, text: str) -> str:
+        self.asked.append((context.chat_id, text))
         return "the second one"
 
 
@@ -46,7 +46,7 @@ def test_a_file_is_attached_to_the_chat_that_calls() -> None:
 def test_the_result_of_a_question_is_the_persons_answer() -> None:
     questions = FakeQuestions()
     assert request({"reason": "Which one?"}, questions) == ToolOutcome({"answer": "the second one"})
-    assert questions.asked == [CONTEXT.chat_id]
+    assert questions.asked == [(CONTEXT.chat_id, "Which one?")]
 
 
 @pytest.mark.parametrize("arguments", [{}, {"path": " "}, {"path": 7}])

@@ -1,7 +1,8 @@
 """Approvals of MCP servers: who asked for which definition, and what a person answered.
 
 An approval is for one definition, by its digest, and for all chats of one owner. The row also has
-the text that the person sees, which is made of the definition and not by the model.
+the text that the person sees, which is made of the definition and not by the model. It outlives
+the question, which ends with its chat (:mod:`deskhand.tools.agents.questions.questions`).
 """
 
 from collections.abc import Callable, Collection
@@ -10,19 +11,23 @@ from typing import Protocol
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.kit.mcp_tools import WaitingServer
+from deskhand.tools.agents.questions.questions import NewQuestion
+from deskhand.tools.conversation.question import APPROVAL_SECONDS, ChatQuestion
+from deskhand.tools.kit.mcp_tools import APPROVE, WaitingServer
+from deskhand.tools.kit.support.spec import ToolContext
 from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import McpApprovalRow
 
-YES = frozenset({"yes", "y", "ok", "approve", "approved", "ja"})
+MCP_SERVER = "mcp_server"
+"""Rule of the question: a definition of a server that no person has approved."""
 
 
 class AskedPeople(Protocol):
     """Questions to people."""
 
-    async def ask(self, chat_id: str) -> str:
-        """Return a person's answer to the open question of that chat."""
+    async def ask(self, wanted: NewQuestion) -> ChatQuestion:
+        """Ask a question; return it when it is closed."""
 
 
 class ServerApprovals:
@@ -55,27 +60,32 @@ class ServerApprovals:
 
         return await self._store.read(read)
 
-    async def ask(self, chat_id: str, server: WaitingServer) -> bool:
-        """Ask a person for the approval of a definition; cancelling withdraws the question."""
-        await self._write(chat_id, server, "asked")
-        state = "withdrawn"
-        try:
-            answer = await self._questions.ask(chat_id)
-            state = "approved" if answer.strip().strip(".!").lower() in YES else "refused"
-        finally:
-            await self._write(chat_id, server, state)
-        return state == "approved"
-
-    async def _write(self, chat_id: str, server: WaitingServer, state: str) -> None:
+    async def ask(self, context: ToolContext, server: WaitingServer) -> bool:
+        """Ask a person for the approval of a definition; without an answer it is refused."""
+        chat_id = context.chat_id
+        question = await self._questions.ask(
+            NewQuestion(
+                chat_id,
+                context.step_id,
+                context.tool_call_id,
+                "approval",
+                server.question,
+                APPROVAL_SECONDS,
+                call={"tool": APPROVE, "title": server.name, "arguments": {"server": server.name}},
+                rules=(MCP_SERVER,),
+            )
+        )
+        state = "approved" if question.approved else "refused"
         now = self._now()
 
         async def write(session: AsyncSession) -> None:
             owner = (await chats.get(session, chat_id)).owner
             row = await session.get(McpApprovalRow, (owner, server.digest))
             if row is None:
-                row = McpApprovalRow(owner=owner, digest=server.digest, asked_at=now)
+                row = McpApprovalRow(owner=owner, digest=server.digest, asked_at=question.asked_at)
                 session.add(row)
             row.chat_id, row.name, row.state = chat_id, server.name, state
             row.question, row.changed_at = server.question, now
 
         await self._store.write(write)
+        return question.approved

@@ -36,6 +36,7 @@ from deskhand.tools.agents.desktops.ports import (
     Now,
 )
 from deskhand.tools.agents.loop.turn import TurnEnd
+from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict, UnknownTool
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
@@ -59,7 +60,6 @@ from deskhand.tools.store.stored_files import StoredFiles
 from .attachments import Attachments
 from .desktop_assignment import OWN, DesktopAssignment
 from .events import ChatSubscription, EventHub
-from .questions import Questions
 from .recordings import ChatRecordings
 from .repository import OWNER, ChatRepository, NewChat
 from .subagents import ChildChats
@@ -107,11 +107,13 @@ class Chats:
         self._repository = ChatRepository(store, self._hub, settings, now, clock)
         self._assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
+        self._questions = Questions(self._repository, audit)
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
+            self._questions,
             lost_recordings,
         )
         if lost_recordings is not None:
@@ -123,7 +125,6 @@ class Chats:
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
-        self._questions = Questions(self._repository)
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         approvals = ServerApprovals(store, self._questions, now, trust=settings.trust_mcp_servers)
         machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals))
@@ -229,14 +230,11 @@ class Chats:
         """
         return await self._children.stop(chat_id)
 
-    async def answer(self, chat_id: str, answer: str) -> None:
-        """Answer the question of a chat that waits for a person.
-
-        Raises:
-            BadChatRequest: If the answer is blank.
-            Conflict: If the chat has no open question.
-        """
-        await self._questions.answer(chat_id, answer)
+    async def answer(
+        self, chat_id: str, answer: str, *, by: str = OWNER, question: str | None = None
+    ) -> None:
+        """Answer the open question of a chat, or the one that is named; raises as `Questions`."""
+        await self._questions.answer(chat_id, answer, by=by, question_id=question)
 
     async def stop_all(self) -> int:
         """Stop the turns of all chats; return how many there were.
@@ -344,16 +342,16 @@ class Chats:
     async def resume(self) -> None:
         """Resume the chats that were at work when the program ended."""
         await self._files.sweep()
-        # Before any turn runs: a model must not receive a conversation with open calls.
+        # Before any turn runs: a model must not receive a conversation with open calls. Those that
+        # ask a person are continued by their turns.
         for chat_id in await self._repository.store.read(steps.chats_with_running):
-            await StoredTranscript(self._repository, chat_id).answer_open_calls()
+            transcript = StoredTranscript(self._repository, chat_id)
+            if not await transcript.continuing():
+                await transcript.answer_open_calls()
         for row in await self._repository.store.read(chats.with_desktop):
             # All desktops count in the pool before a turn asks for one, or there would be too many.
             self._assignment.adopt(row)
         for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
-            if row.state == ChatState.REQUIRES_ACTION:
-                # The future that its tool call awaited is gone: the model has to ask again.
-                await self._repository.move(row.id, StateEvent.ANSWER)
             self._turns.start(row.id)
 
     async def close(self, *, keep_recordings: bool = False) -> None:

@@ -13,20 +13,18 @@ went into a password field.
 import asyncio
 import errno
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
-
-from sqlalchemy.ext.asyncio import AsyncSession
+from typing import Any, Protocol
 
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
-from deskhand.tools.agents.loop.interruption import CallInterrupted
-from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+from deskhand.tools.agents.loop.interruption import CallInterrupted, CallSuspended
+from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.conversation.states import ChatState
-from deskhand.tools.conversation.titles import step_title, withheld
+from deskhand.tools.conversation.question import ChatQuestion
+from deskhand.tools.conversation.states import ChatState, StateEvent
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.computer import ComputerOutcome
 from deskhand.tools.kit.support.call_result import CallResult
@@ -39,20 +37,20 @@ from deskhand.tools.kit.support.spec import (
     ToolContext,
     ToolOutcome,
     ToolSpec,
+    no_wait,
 )
 from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
-from deskhand.tools.store import chats, steps
 from deskhand.tools.store.database import uncancelled
 from deskhand.tools.store.errors import DiskLow, StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
-from . import transitions as transitions
 from .prompt_head import PromptHead
 from .recordings import TurnRecording
 from .repository import ChatRepository
-from .transcript import result_to_json
+from .step_records import StepRecords
+from .transcript import AskingCall
 from .workplace import DESKTOP_GONE, DESKTOP_LOST, Computer, FindLost, Workplace
 
 log = logging.getLogger(__name__)
@@ -60,6 +58,13 @@ Json = dict[str, Any]
 
 # Characters that the recorder accepts in a step's name and error.
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
+
+
+class StepQuestions(Protocol):
+    """The questions that calls have asked."""
+
+    async def of_step(self, step_id: str) -> ChatQuestion | None:
+        """Return the question of a step."""
 
 
 class ChatToolbox:
@@ -77,6 +82,7 @@ class ChatToolbox:
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
         control_waits: HumanControlWaits | None = None,
+        questions: StepQuestions | None = None,
     ) -> None:
         """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees.
 
@@ -86,6 +92,8 @@ class ChatToolbox:
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
+        self._steps = StepRecords(repository, chat_id, tools, mask)
+        self._questions = questions
         self._head = head
         self._find_machine = find_machine
         self._computer = workplace.computer if workplace else None
@@ -130,6 +138,20 @@ class ChatToolbox:
             raise CallInterrupted(self._marked(call, cut.result)) from cut
         return self._marked(call, result)
 
+    async def resume(self, asking: Sequence[AskingCall], *, is_same: bool) -> None:
+        """Run the calls again that waited for a person when the program ended.
+
+        Their results are stored with their steps. ``is_same`` if the desktop is that of then: an
+        approval is given for a call on that desktop.
+        """
+        kept = [one for one in asking if is_same or one.question.kind == "human"]
+        asks = (await self._repository.view(self._chat_id)).state == ChatState.REQUIRES_ACTION
+        if asks and not any(one.question.is_open for one in kept):
+            # Withdraws the question, see ``transitions``.
+            await self._repository.move(self._chat_id, StateEvent.ANSWER)
+        for one in kept:
+            await self._step_begun(one.call, one.step_id, True, 0)
+
     def _marked(self, call: ToolCall, result: ToolResult) -> ToolResult:
         # The step has the result without a mark, for callers outside of the conversation.
         marks = self._head is not None and self._head.explains_marks
@@ -151,12 +173,14 @@ class ChatToolbox:
         self, call: ToolCall, step: str, picture: bool, dropped_thinking: int
     ) -> CallResult:
         try:
-            call_result = await self._run(call, picture)
+            call_result = await self._run(call, step, picture)
             if dropped_thinking:
                 details = {**call_result.details, "dropped_thinking": dropped_thinking}
                 call_result = replace(call_result, details=details)
         except asyncio.CancelledError as cancelled:
             try:
+                if await uncancelled(self._continues(step)):
+                    raise CallSuspended from cancelled
                 known = await uncancelled(self._end_stopped(call, step))
             except StoreUnavailable as error:
                 # The program ends while the database cannot be used. The next start answers the
@@ -167,7 +191,7 @@ class ChatToolbox:
                 raise
             raise CallInterrupted(known) from cancelled
         # The client of a call from outside may hang up while the database cannot be written.
-        ended = await uncancelled(self._end(call, step, call_result))
+        ended = await uncancelled(self._steps.end(call, step, call_result))
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
             await self._recording.add_step(masked_json(_note(ended), self._mask.hide_recorded))
@@ -177,13 +201,21 @@ class ChatToolbox:
 
     async def _begun(self, call: ToolCall) -> str:
         """Write the step; if the caller is cancelled meanwhile, end it."""
-        beginning = asyncio.create_task(self._begin(call))
+        beginning = asyncio.create_task(self._steps.begin(call))
         try:
             return await uncancelled(beginning)
         except asyncio.CancelledError:
             if not beginning.cancelled() and beginning.exception() is None:
                 await uncancelled(self._end_stopped(call, beginning.result()))
             raise
+
+    async def _continues(self, step: str) -> bool:
+        """Return whether the next start of the program runs the call again."""
+        question = None if self._questions is None else await self._questions.of_step(step)
+        if question is None or not question.may_continue:
+            return False
+        # An interruption withdraws an open question; one that was answered before stays.
+        return (await self._repository.view(self._chat_id)).state != ChatState.INTERRUPTING
 
     async def _end_stopped(self, call: ToolCall, step: str) -> ToolResult | None:
         """End the step of an interrupted call; return its result if it is known."""
@@ -192,7 +224,7 @@ class ChatToolbox:
         call_result = CallResult.of(call, cut)
         # The step must not stay "running": the next start would take it for one that a crash cut
         # off.
-        await self._end(call, step, call_result, "interrupted")
+        await self._steps.end(call, step, call_result, "interrupted")
         return None if known is None else call_result.result
 
     async def _illustrate(self, recording: TurnRecording, step_id: str) -> None:
@@ -204,22 +236,15 @@ class ChatToolbox:
         except (StoreError, OSError) as error:
             log.warning("a step has no picture: %s", error)
             return
-        if picture is None:
-            return
-        file_id = picture.file_id
+        if picture is not None:
+            await self._steps.illustrate(step_id, picture.file_id)
 
-        async def work(session: AsyncSession) -> StepView:
-            return steps.view(await steps.illustrate(session, step_id, file_id))
-
-        view = await self._repository.store.write(work)
-        self._repository.hub.publish("step", self._chat_id, view.to_json())
-
-    async def _run(self, call: ToolCall, picture: bool) -> CallResult:
+    async def _run(self, call: ToolCall, step: str, picture: bool) -> CallResult:
         try:
             # Planned for a screen and for files that do not exist any more.
             if await self._replaced(failed=False):
                 return CallResult.of(call, ToolOutcome(error=f"Not run. {DESKTOP_LOST}"))
-            result = await self._run_once(call, picture)
+            result = await self._run_once(call, step, picture)
             failure = result.failure
             if failure is not None and await self._replaced(failed=True):
                 return CallResult.of(call, ToolOutcome(error=f"{failure} {DESKTOP_LOST}"))
@@ -238,14 +263,14 @@ class ChatToolbox:
         self._computer, self._recording = workplace.computer, workplace.recording
         return True
 
-    async def _run_once(self, call: ToolCall, picture: bool) -> CallResult:
+    async def _run_once(self, call: ToolCall, step: str, picture: bool) -> CallResult:
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
                 await self._recording.ensure()
             if call.toolset is not None and self._computer is not None:
                 return await self._act(self._computer, call, picture)
-            outcome = await self._use(call)
+            outcome = await self._use(call, step)
         except DiskLow as error:
             outcome = ToolOutcome(error=str(error), no_room=True)
         except (ChatError, StoreError, MachineRefused, MachineUnavailable) as error:
@@ -283,11 +308,11 @@ class ChatToolbox:
             return arguments
         return {**arguments, "text": done.told_text}
 
-    async def _use(self, call: ToolCall) -> ToolOutcome:
+    async def _use(self, call: ToolCall, step: str) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
             return ToolOutcome(error=f"Tool not found: {call.name}")
-        return await tool.call(call.arguments, self._context(call))
+        return await tool.call(call.arguments, self._context(call, step))
 
     async def _stopped(self, call: ToolCall) -> ToolOutcome | None:
         """Stop what an interrupted call has started and return its outcome, if it is known.
@@ -302,67 +327,16 @@ class ChatToolbox:
             return None
         return await tool.interrupted(call.arguments, self._context(call))
 
-    def _context(self, call: ToolCall) -> ToolContext:
+    def _context(self, call: ToolCall, step: str = "") -> ToolContext:
         machine = LazyMachine(self._find_machine, call.id)
-        if self._control_waits is None:
-            return ToolContext(self._chat_id, call.id, machine)
-        # A computer tool reports the session again, because the screen has changed.
-        wait = self._control_waits.ended if self._computer else self._control_waits.awaited
-        return ToolContext(self._chat_id, call.id, machine, partial(report_after, wait, machine))
-
-    async def _begin(self, call: ToolCall) -> str:
-        arguments: Json = masked_json(call.arguments, self._mask.hide)
-        # Whether the text goes into a password field is known only when it has been typed.
-        if call.toolset and arguments == call.arguments:
-            arguments = withheld(call.name, arguments)
-
-        async def work(session: AsyncSession) -> StepView:
-            now = self._repository.now()
-            chat = await chats.get(session, self._chat_id)
-            transitions.bump_version(chat, now)
-            step = await steps.begin(
-                session,
-                chat,
-                tool_call_id=call.id,
-                tool=call.toolset or call.name,
-                title=step_title(call.name, arguments),
-                action=call.name if call.toolset else None,
-                arguments=arguments,
-                now=now,
-            )
-            return steps.view(step)
-
-        view = await self._repository.store.write(work)
-        self._repository.hub.publish("step", self._chat_id, view.to_json())
-        return view.id
-
-    async def _end(
-        self, call: ToolCall, step_id: str, call_result: CallResult, status: str = "done"
-    ) -> StepView:
-        pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
-        final = call_result.final_arguments
-
-        async def work(session: AsyncSession) -> StepView:
-            now = self._repository.now()
-            ended = steps.StepEnd(
-                "failed" if status == "done" and call_result.outcome.is_error else status,
-                result_to_json(call_result.result),
-                now,
-                call_result.outcome.error,
-                call_result.timings,
-                call_result.details,
-                pictures[-1] if pictures else None,
-                None if final is None else step_title(call.name, final),
-                final,
-            )
-            transitions.bump_version(await chats.get(session, self._chat_id), now)
-            return steps.view(await steps.end(session, step_id, ended))
-
-        view = await self._repository.store.write(work)
-        self._repository.hub.publish("step", self._chat_id, view.to_json())
-        known = call.toolset is not None or call.name in self._tools
-        self._repository.tool_calls.add(view.tool, view.status, known=known)
-        return view
+        after_person = no_wait
+        if self._control_waits is not None:
+            # A computer tool reports the session again, because the screen has changed.
+            wait = self._control_waits.ended if self._computer else self._control_waits.awaited
+            after_person = partial(report_after, wait, machine)
+        return ToolContext(
+            self._chat_id, call.id, machine, after_person, step, hide=self._mask.hide
+        )
 
 
 def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:

@@ -1,18 +1,22 @@
 """The conversation of one chat, as the loop reads it from the store and appends to it."""
 
 import json
+from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.loop.history import interrupted, open_calls
 from deskhand.tools.agents.providers.port import Usage
+from deskhand.tools.agents.questions import rows as questions
 from deskhand.tools.conversation.conversation import (
     Message,
     Text,
+    ToolCall,
     ToolResult,
     message_from_json,
     message_to_json,
 )
+from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.kit.support.call_result import NO_ROOM
 from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.kit.support.untrusted import marked
@@ -22,6 +26,15 @@ from deskhand.tools.store.schema import StepRow
 from . import transitions as transitions
 from .prompt_head import head_from_json
 from .repository import ChatRepository
+
+
+@dataclass(frozen=True)
+class AskingCall:
+    """A call without a result whose question can be continued."""
+
+    call: ToolCall
+    step_id: str
+    question: ChatQuestion
 
 
 class StoredTranscript:
@@ -72,6 +85,21 @@ class StoredTranscript:
     def publish_text(self, text: str) -> None:
         """Publish the text so far of a reply that the model has not completed."""
         self._repository.hub.publish("text", self._chat_id, {"text": text})
+
+    async def continuing(self) -> tuple[AskingCall, ...]:
+        """Return the calls that a restart cut off while they waited for a person."""
+
+        async def work(session: AsyncSession) -> tuple[AskingCall, ...]:
+            chat = await chats.get(session, self._chat_id)
+            asked = await questions.continuing(session, chat.id, chat.turn)
+            left = {c.id: c for c in open_calls(await messages.history(session, chat.id))}
+            return tuple(
+                AskingCall(left[step.tool_call_id], step.id, asked[step.id])
+                for step in await steps.running(session, chat.id)
+                if step.id in asked and step.tool_call_id in left
+            )
+
+        return await self._repository.store.read(work)
 
     async def answer_open_calls(self) -> None:
         """Append a result for every call that was cut off: the stored one, or else an error.

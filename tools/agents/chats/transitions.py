@@ -2,6 +2,7 @@
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.questions import rows as questions
 from deskhand.tools.conversation.conversation import Message
 from deskhand.tools.conversation.errors import MessageQueueFull
 from deskhand.tools.conversation.states import (
@@ -45,6 +46,12 @@ async def apply(
     # Every delivery into the history begins a turn: the model answers what the history ends with.
     if transition.delivery not in (Delivery.NONE, Delivery.ENQUEUE):
         await turns.begin(session, chat, now)
+    if (
+        chat.state == ChatState.REQUIRES_ACTION
+        and transition.state is not ChatState.REQUIRES_ACTION
+    ):
+        # After an answer there is none: it was closed in the same transaction.
+        await questions.withdraw_open(session, chat.id, now)
     chat.state = transition.state.value
     chat.archived = transition.archived
     bump_version(chat, now)

@@ -22,6 +22,7 @@ from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.port import Role
+from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
 from deskhand.tools.conversation.run_recording import (
@@ -88,6 +89,7 @@ class TurnRunner:
         make_computer: MakeComputer,
         clock: Callable[[], float],
         mask: Callable[[str, Sequence[str]], ChatMask],
+        questions: Questions,
         lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
@@ -98,6 +100,7 @@ class TurnRunner:
         self._make_computer = make_computer
         self._clock = clock
         self._mask = mask
+        self._questions = questions
         self._lost_recordings = lost_recordings
         if lost_recordings is not None:
             lost_recordings.use(StayingRecordings(repository, assignment, recordings))
@@ -123,6 +126,8 @@ class TurnRunner:
         if (await self._repository.view(chat_id)).state not in (
             ChatState.QUEUED,
             ChatState.RUNNING,
+            # After a restart: the call that asked continues.
+            ChatState.REQUIRES_ACTION,
         ):
             return None
         try:
@@ -153,7 +158,11 @@ class TurnRunner:
                 return False
 
     async def _finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
-        if (await self._repository.view(chat_id)).state not in BUSY:
+        state = (await self._repository.view(chat_id)).state
+        if state == ChatState.REQUIRES_ACTION:
+            # The turn ended before the call that asked could continue: withdraw the question.
+            await self._repository.move(chat_id, StateEvent.ANSWER)
+        elif state not in BUSY:
             return False
         # A run that was cancelled or failed may have left calls without results. This write also
         # waits for the end of a fault, which the time-out of the recording would not outlast.
@@ -203,7 +212,7 @@ class TurnRunner:
 
         try:
             view = await self._repository.view(chat_id)
-            if view.state in (ChatState.QUEUED, ChatState.RUNNING):
+            if view.state in (ChatState.QUEUED, ChatState.RUNNING, ChatState.REQUIRES_ACTION):
                 await self._repository.move(chat_id, StateEvent.PUT_BACK, before=write)
         except StoreUnavailable as error:
             # The next start also resumes chats that are running.
@@ -220,22 +229,27 @@ class TurnRunner:
 
     async def _run_turn(self, chat_id: str) -> TurnEnd:
         transcript = StoredTranscript(self._repository, chat_id)
-        await transcript.answer_open_calls()
+        asking = await transcript.continuing()
+        if not asking:
+            await transcript.answer_open_calls()
         prepared = await self._prepare(chat_id)
         view = await self._repository.view(chat_id)
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
-        # The model remembers windows of the desktop that is gone, unless no turn had one.
-        if prepared == "lost" or (prepared == "new" and view.step_count):
-            text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
-            await transcript.append(Message("user", (Text(text),)))
         role = role_of(view.mode, view.parent_id)
         name, model = self._models.resolve(view.model, role=role)
         tools = self.tools(view)
         head = await self._head(view, tools)
         settings = LoopSettings(model=name, system=head.system, budget=await self._budget(chat_id))
         toolbox = await self._toolbox(view, tools, head, is_same=prepared == "same")
+        if asking or view.state == ChatState.REQUIRES_ACTION:
+            await toolbox.resume(asking, is_same=prepared == "same")
+            await transcript.answer_open_calls()
+        # The model remembers windows of the desktop that is gone, unless no turn had one.
+        if prepared == "lost" or (prepared == "new" and view.step_count):
+            text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
+            await transcript.append(Message("user", (Text(text),)))
 
         # The budget is not charged for pauses in which the turn could not be written.
         def clock() -> float:
@@ -292,6 +306,7 @@ class TurnRunner:
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
+            questions=self._questions,
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

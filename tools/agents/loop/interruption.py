@@ -1,4 +1,4 @@
-"""End of a tool call that a person interrupted."""
+"""Ends of tool calls that were cancelled."""
 
 import asyncio
 
@@ -14,3 +14,11 @@ class CallInterrupted(asyncio.CancelledError):
     def __init__(self, result: ToolResult) -> None:
         super().__init__()
         self.result = result
+
+
+class CallSuspended(asyncio.CancelledError):
+    """Cancellation of a call that the next start of the program continues.
+
+    It waits for a person, or was just approved, and nothing was done for it yet. Its reply must
+    stay without results.
+    """

@@ -35,7 +35,7 @@ from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import history
 from .budget import TurnBudget
-from .interruption import CallInterrupted
+from .interruption import CallInterrupted, CallSuspended
 from .prepared_history import PreparedHistory
 from .report import (
     REPORT,
@@ -317,6 +317,7 @@ class _Turn:
     async def _run_calls(self, calls: list[ToolCall], dropped: int) -> Report | None:
         results: list[ToolResult] = []
         report: Report | None = None
+        suspended = False
         # One picture for the whole reply: each one stays in the history of the chat.
         last = max((index for index, call in enumerate(calls) if call.toolset), default=0)
         try:
@@ -336,12 +337,17 @@ class _Turn:
         except CallInterrupted as cut:
             results.append(cut.result)
             raise
+        except CallSuspended:
+            suspended = True
+            raise
         finally:
             # Also on cancellation: the transcript must not end with calls without results.
             left = calls[len(results) :]
             # One message holds all results: providers expect them together, right after the calls.
             results += [history.interrupted(call) for call in left]
-            await self._transcript.append(Message("user", tuple(results)))
+            # After a suspended call the next start appends them, the results of steps included.
+            if not suspended:
+                await self._transcript.append(Message("user", tuple(results)))
         return report
 
     async def _run_call(self, call: ToolCall, picture: bool, dropped: int) -> ToolResult:

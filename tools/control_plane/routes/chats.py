@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
-from deskhand.tools.control_plane.caller import credential_id, reads_conversation
+from deskhand.tools.control_plane.caller import credential_id, principal_name, reads_conversation
 from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
@@ -45,7 +45,18 @@ _ANSWER = {
     "type": "object",
     "additionalProperties": False,
     "required": ["answer"],
-    "properties": {"answer": NON_BLANK_TEXT},
+    "properties": {
+        "answer": {
+            **NON_BLANK_TEXT,
+            "description": "Any text; to an approval `approve`, `refuse` or `always`, which also "
+            "approves what the same rules find later in this chat.",
+        },
+        "question": {
+            "type": "string",
+            "maxLength": LONGEST_NAME,
+            "description": "Id of the question; by default the open one.",
+        },
+    },
 }
 _NEW_MESSAGE = {
     "type": "object",
@@ -144,11 +155,17 @@ def _changing_routes(chats: Chats) -> APIRouter:
 
     @routes.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
     async def answer(chat_id: str, request: Request) -> JSONResponse:
-        """Answer what it asks a person; it goes on with that."""
+        """Answer what it asks a person; it goes on with that.
+
+        Only the first answer counts. A later one gets 409, whose field `first` has the first.
+        """
         body = json_object(await request.body())
-        only(body, "answer")
+        only(body, "answer", "question")
         await chats.get(chat_id)
-        await chats.answer(chat_id, needed_text(body, "answer", longest=LONGEST_TEXT))
+        given = needed_text(body, "answer", longest=LONGEST_TEXT)
+        question = text(body, "question", longest=LONGEST_NAME)
+        by = principal_name(request.scope)
+        await chats.answer(chat_id, given, by=by, question=question)
         return await _shown(chats, chat_id)
 
     @routes.post("/{chat_id}/archive")

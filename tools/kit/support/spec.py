@@ -108,6 +108,10 @@ class ToolContext:
     after_person: Callable[[], Awaitable[str]] = no_wait
     """Waits until no person is in control, and returns the report on the session; empty without
     one. Callers outside of a conversation get the refusal instead of a wait."""
+    step_id: str = ""
+    """The step of the call, by which it finds its question again after a restart."""
+    hide: Callable[[str], str] = str
+    """Masks the values of secrets in a text for people."""
 
 
 class Tool(Protocol):

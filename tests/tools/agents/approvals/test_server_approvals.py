@@ -49,8 +49,9 @@ def test_a_person_decides_on_the_definition(tmp_path: Path, answer: str, status:
         async with open_chats(tmp_path, {"child": asks()}, machines=machines) as p:
             chat = await p.chats.create(prompt="Go", mode="computer_use")
             await p.until(chat.id, "requires_action")
-            question = {"kind": "human", "question": QUESTION}
-            assert (await p.chats.get(chat.id)).requires_action == question
+            asked = (await p.chats.get(chat.id)).requires_action or {}
+            assert (asked["kind"], asked["question"]) == ("approval", QUESTION)
+            assert asked["rules"] == ["mcp_server"]
             assert machines.approvals() == []
             await p.chats.answer(chat.id, answer)
             await p.until(chat.id, "waiting")

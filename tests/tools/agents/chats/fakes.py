@@ -424,6 +424,16 @@ class OpenChats:
     async def caller(self) -> str:
         return (await self.chats.default_chat("test")).id
 
+    async def asked(self, chat_id: str, question: str) -> Json:
+        """Return when the chat has asked a question; return it."""
+        async with asyncio.timeout(LIMIT):
+            with self.chats.events(chat_id) as news:
+                while True:
+                    shown = (await self.chats.get(chat_id)).requires_action
+                    if shown is not None and question in shown["question"]:
+                        return shown
+                    await anext(news)
+
     async def until(self, chat_id: str, *states: str) -> None:
         """Return when the chat is in one of these states."""
         async with asyncio.timeout(LIMIT):
@@ -480,3 +490,21 @@ async def open_chats(
 def result_text(result: ToolResult) -> str:
     """Return the text of a result."""
     return " ".join(block.text for block in result.content if isinstance(block, Text))
+
+
+@asynccontextmanager
+async def after_a_kill(
+    before: OpenChats, models: dict[str, ScriptedModel], tools: Sequence[Tool] = ()
+) -> AsyncIterator[OpenChats]:
+    """Open the chats a second time, as a program does whose forerunner was killed.
+
+    The forerunner hangs for ever, so that it changes nothing any more.
+    """
+    fake = FakeModels(dict(models))
+    chats = Chats(before.store, before.files, fake, before.machines, tools, before.settings)
+    await chats.resume()
+    try:
+        yield OpenChats(chats, before.store, before.files, fake, before.machines, before.settings)
+    finally:
+        async with asyncio.timeout(LIMIT):
+            await chats.close()

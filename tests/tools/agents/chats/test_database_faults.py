@@ -322,11 +322,11 @@ def test_a_question_is_reported_in_the_same_field(tmp_path: Path) -> None:
         async with open_chats(tmp_path, {"parent": parent}) as p:
             chat = await p.chats.create(prompt="Go")
             waiting = await _paused(p, chat.id)
-            (step,) = await p.chats.steps(chat.id)
+            asked = (await p.chats.get(chat.id)).requires_action or {}
             assert waiting == {
                 "kind": "question",
                 "text": "waiting for an answer",
-                "since": step.started_at,
+                "since": asked["asked_at"],
             }
             await p.chats.answer(chat.id, "The left one")
             await p.until(chat.id, "waiting")

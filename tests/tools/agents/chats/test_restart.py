@@ -1,47 +1,24 @@
 """What becomes of chats when the program that holds them ends and starts again."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from deskhand.desktop.network.egress import Egress
-from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.conversation.conversation import Text
 from tests.tools.agents.chats.fakes import (
-    LIMIT,
     FakeDesktop,
     FakeMachines,
-    FakeModels,
     Hold,
-    OpenChats,
     ScriptedModel,
     StuckTool,
     act,
+    after_a_kill,
     call,
     open_chats,
     report,
 )
 
 SPAWN = "spawn_computer_use_agent"
-
-
-@asynccontextmanager
-async def after_a_kill(
-    before: OpenChats, models: dict[str, ScriptedModel], tools: tuple[StuckTool, ...] = ()
-) -> AsyncIterator[OpenChats]:
-    """Open the chats a second time, as a program does whose forerunner was killed.
-
-    The forerunner hangs for ever, so that it changes nothing any more.
-    """
-    fake = FakeModels(dict(models))
-    chats = Chats(before.store, before.files, fake, before.machines, tools, before.settings)
-    await chats.resume()
-    try:
-        yield OpenChats(chats, before.store, before.files, fake, before.machines, before.settings)
-    finally:
-        async with asyncio.timeout(LIMIT):
-            await chats.close()
 
 
 def test_a_child_goes_on_after_a_kill_and_its_open_call_is_not_run_again(tmp_path: Path) -> None:

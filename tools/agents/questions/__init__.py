@@ -1,0 +1,1 @@
+"""Questions of chats to people, as rows of the database: asked, awaited, answered."""

@@ -1,0 +1,246 @@
+"""The one port to people: every question is asked, awaited and answered here.
+
+The states of a question are in :mod:`deskhand.tools.conversation.question`. A question and the
+state of its chat change in one transaction: a chat is ``requires_action`` while it has an open
+question, and leaving that state in any other way than by the answer withdraws the question
+(``transitions.apply``).
+
+`Questions.ask` finds the question of its step, or inserts it, and returns it when it is closed.
+So a call that a restart cut off is run again and continues with its question. The row is the
+truth: the futures of this process only wake the waits for it.
+
+- `answer` commits, then wakes the wait. Without a wait (the turn has not been resumed yet) the row
+  is found by the next `ask`.
+- Cancelling `ask` leaves the question open if the program ends. If the turn was interrupted, the
+  interruption has withdrawn it already.
+- Questions of one chat are asked one after the other, also those of calls that run in parallel.
+"""
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.conversation.errors import BadChatRequest, IllegalMove, QuestionClosed
+from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, answered, expired
+from deskhand.tools.conversation.states import StateEvent
+from deskhand.tools.kit.support.spec import ToolContext
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.schema import ChatRow
+
+from . import rows as rows
+
+Json = dict[str, Any]
+Change = Callable[[AsyncSession, ChatRow], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class NewQuestion:
+    """A question to ask; ``seconds`` is the time in which it must be answered."""
+
+    chat_id: str
+    step_id: str
+    call_id: str
+    kind: QuestionKind
+    text: str
+    seconds: float | None = None
+    picture: str | None = None
+    call: Json | None = None
+    rules: tuple[str, ...] = ()
+
+
+class AskingChats(Protocol):
+    """The chats, whose states change with their questions."""
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+
+    @property
+    def now(self) -> Callable[[], float]:
+        """Unix time in seconds."""
+
+    async def move(
+        self, chat_id: str, event: StateEvent, *, before: Change | None = None
+    ) -> object:
+        """Apply an event to a chat; ``before`` is awaited in the same transaction."""
+
+
+class QuestionEvents(Protocol):
+    """The audit log."""
+
+    def note(self, actor: str, action: str, subject: str, details: Json | None = None) -> None:
+        """Record an event soon."""
+
+
+class Questions:
+    """The questions of all chats."""
+
+    def __init__(self, chats: AskingChats, events: QuestionEvents | None = None) -> None:
+        self._chats = chats
+        self._events = events
+        self._waits: dict[str, asyncio.Future[ChatQuestion]] = {}
+        """By the id of the step that asks."""
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def ask(self, wanted: NewQuestion) -> ChatQuestion:
+        """Ask a question once for its step; return it when it is closed."""
+        async with self._locks.setdefault(wanted.chat_id, asyncio.Lock()):
+            # Before the question can be read by anybody who may answer it.
+            wait: asyncio.Future[ChatQuestion] = asyncio.get_running_loop().create_future()
+            self._waits[wanted.step_id] = wait
+            try:
+                question = await self.of_step(wanted.step_id) or await self._inserted(wanted)
+                return await self._closed(question, wait) if question.is_open else question
+            finally:
+                del self._waits[wanted.step_id]
+
+    async def ask_person(self, context: ToolContext, text: str) -> str:
+        """Ask a person for a tool, without a limit of time; return the answer.
+
+        Raises:
+            QuestionClosed: If the question was withdrawn.
+        """
+        question = await self.ask(
+            NewQuestion(
+                context.chat_id,
+                context.step_id,
+                context.tool_call_id,
+                "human",
+                context.hide(text),
+            )
+        )
+        if question.answer is None:
+            raise QuestionClosed(question.id, question.state.value, None, None, question.closed_at)
+        return question.answer
+
+    async def of_step(self, step_id: str) -> ChatQuestion | None:
+        """Return the question that the call of a step has asked."""
+        return await self._chats.store.read(lambda session: rows.of_step(session, step_id))
+
+    async def continuing(self, chat_id: str, turn: int) -> dict[str, ChatQuestion]:
+        """Return the questions whose calls can be run again, by the ids of their steps."""
+        return await self._chats.store.read(lambda session: rows.continuing(session, chat_id, turn))
+
+    async def always_approved(self, chat_id: str) -> frozenset[str]:
+        """Return the rules for which a person has approved all later calls of a chat."""
+        return await self._chats.store.read(lambda session: rows.always_approved(session, chat_id))
+
+    async def performing(self, question: ChatQuestion) -> bool:
+        """Record that the approved call begins; return False if it began before."""
+
+        async def write(session: AsyncSession) -> bool:
+            current = await rows.get(session, question.id)
+            if current.performed_at is not None:
+                return False
+            await rows.save(session, replace(current, performed_at=self._chats.now()))
+            return True
+
+        return await self._chats.store.write(write)
+
+    async def answer(
+        self, chat_id: str, text: str, *, by: str = "", question_id: str | None = None
+    ) -> ChatQuestion:
+        """Answer the open question of a chat, or the one that is named.
+
+        Raises:
+            BadChatRequest: If the answer is blank, or does not decide on an approval.
+            QuestionClosed: If it was answered before, or is no longer asked.
+            IllegalMove: If the chat has asked nothing in its turn.
+            UnknownRow: If the chat has no such question.
+        """
+        if not text.strip():
+            raise BadChatRequest("answer is required")
+        found: list[ChatQuestion] = []
+
+        async def write(session: AsyncSession, chat: ChatRow) -> None:
+            question = await rows.newest(session, chat_id, chat.turn)
+            if question_id is not None and (question is None or question.id != question_id):
+                question = await rows.get(session, question_id)
+                if question.chat_id != chat_id:
+                    raise UnknownRow("question", question_id)
+            if question is None:
+                raise IllegalMove(StateEvent.ANSWER.value, chat.state)
+            closed = answered(question, text, by, self._chats.now())
+            await rows.save(session, closed)
+            found[:] = [closed]
+
+        await self._chats.move(chat_id, StateEvent.ANSWER, before=write)
+        self._wake(found[0])
+        self._note(found[0], by or "owner", "question.answered")
+        return found[0]
+
+    async def _inserted(self, wanted: NewQuestion) -> ChatQuestion:
+        questions: list[ChatQuestion] = []
+
+        async def write(session: AsyncSession, chat: ChatRow) -> None:
+            now = self._chats.now()
+            question = ChatQuestion(
+                id=str(uuid.uuid4()),
+                chat_id=wanted.chat_id,
+                turn=chat.turn,
+                step_id=wanted.step_id,
+                call_id=wanted.call_id,
+                kind=wanted.kind,
+                text=wanted.text,
+                asked_at=now,
+                deadline=None if wanted.seconds is None else now + wanted.seconds,
+                picture=wanted.picture,
+                call=wanted.call,
+                rules=wanted.rules,
+            )
+            await rows.insert(session, question)
+            questions[:] = [question]
+
+        await self._chats.move(wanted.chat_id, StateEvent.REQUIRE_ACTION, before=write)
+        return questions[0]
+
+    async def _closed(
+        self, question: ChatQuestion, wait: asyncio.Future[ChatQuestion]
+    ) -> ChatQuestion:
+        left = None
+        if question.deadline is not None:
+            left = max(0.0, question.deadline - self._chats.now())
+        try:
+            async with asyncio.timeout(left):
+                return await wait
+        except TimeoutError:
+            return await self._expired(question)
+
+    async def _expired(self, question: ChatQuestion) -> ChatQuestion:
+        found: list[ChatQuestion] = []
+
+        async def write(session: AsyncSession, _: ChatRow) -> None:
+            current = await rows.get(session, question.id)
+            found[:] = [current]
+            if not current.is_open:
+                # An answer was committed just before: the chat has left its state already.
+                raise QuestionClosed(current.id, current.state.value, None, None, None)
+            found[:] = [expired(current, self._chats.now())]
+            await rows.save(session, found[0])
+
+        try:
+            await self._chats.move(question.chat_id, StateEvent.ANSWER, before=write)
+        except QuestionClosed:
+            return found[0]
+        self._note(found[0], "deskhand", "question.expired")
+        return found[0]
+
+    def _wake(self, question: ChatQuestion) -> None:
+        wait = self._waits.get(question.step_id)
+        if wait is not None and not wait.done():
+            wait.set_result(question)
+
+    def _note(self, question: ChatQuestion, actor: str, action: str) -> None:
+        if self._events is None:
+            return
+        details: Json = {"question": question.id, "kind": question.kind}
+        if question.kind == "approval":
+            # The answer to another question may contain anything, also a value of a secret.
+            details |= {"answer": question.answer, "rules": list(question.rules)}
+        self._events.note(actor, action, question.chat_id, details)
