@@ -94,6 +94,11 @@ class DesktopSettings:
     """Idle timeout: seconds without a call after which the service ends."""
 
     @property
+    def speaks_osworld(self) -> bool:
+        """True if OSWorld's dialect is on."""
+        return not {"osworld", "osworld:lan"}.isdisjoint(self.speak)
+
+    @property
     def command_memory_bytes(self) -> int | None:
         """Memory limit of a command in bytes; None for no limit."""
         mib = self.command_memory_mib

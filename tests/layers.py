@@ -55,7 +55,7 @@ desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
 desktop/mcp_client: desktop/files desktop/http_errors.py desktop/processes desktop/programs
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
-desktop/own_api: desktop/tool_calls recording
+desktop/own_api: desktop/tool_calls recording vncbridge/auth
 desktop/openapi: desktop/processes recording vncbridge/auth vncbridge/openapi
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi

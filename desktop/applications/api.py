@@ -31,6 +31,9 @@ class Launcher(Protocol):
         while a person is in private.
         """
 
+    def pid_of(self, process_id: str) -> int | None:
+        """Return the pid of a program that was started, None if it is not known any more."""
+
 
 def router(
     applications: InstalledApplications, launcher: Launcher, access: AccessControl
@@ -87,7 +90,8 @@ def router(
         identifier = await launcher.start(
             command, name[:64], request.headers, application=application
         )
-        return {"process_id": identifier, "command": command}
+        pid = launcher.pid_of(identifier)
+        return {"process_id": identifier, "pid": pid, "command": command}
 
     return routes
 

@@ -92,6 +92,13 @@ class ProcessLauncher:
                 body, chat, application=True, descriptors=descriptors, user=user
             )
 
+    def pid_of(self, process_id: str) -> int | None:
+        """Return the pid of a program that was started, None if it is not known any more."""
+        try:
+            return self._registry.find(process_id, None).process.group
+        except ToolCallError:
+            return None
+
     async def _started(
         self,
         body: dict[str, Any],

@@ -49,6 +49,7 @@ def router(
     """
     ending = closing or asyncio.Event()
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+    _add_pointer(routes, computer)
 
     @routes.get("")
     async def desktop_status() -> Json:
@@ -98,6 +99,15 @@ def router(
             return await _done_once(request, body, reply, once, ending)
 
     return routes
+
+
+def _add_pointer(routes: APIRouter, computer: Computer) -> None:
+    @routes.get("/pointer", responses={503: _ERRORS[503]})
+    async def pointer() -> Json:
+        """Where the pointer is, in native pixels; unlike the action it needs no right to act."""
+        with answered():
+            found = await computer.pointer()
+            return {"native_point": [found.x, found.y]}
 
 
 def _caller(request: Request) -> Caller:

@@ -45,6 +45,7 @@ from deskhand.desktop.tool_calls.caller import Caller
 
 from .observer import FocusSource, Observer, Screen, ScreenshotRenderer, Stages
 from .outcomes import ActionNote, BatchOutcome, Outcome, ScreenshotResult, outcome_of
+from .progress import NO_PROGRESS, ActionProgress
 from .typing_policy import TypingPolicy
 
 T = TypeVar("T")
@@ -66,29 +67,6 @@ class InputDevice(Protocol):
 
     def position(self) -> Point:
         """Return the position of the pointer, in native pixels."""
-
-
-class ActionProgress(Protocol):
-    """Receives how far one request has come."""
-
-    def began(self) -> None:
-        """Record that the action may have happened from now on."""
-
-    def ended(self, outcome: Outcome | BatchOutcome) -> None:
-        """Record that the action has happened; its outcome has no observation yet."""
-
-
-class NoProgress:
-    """Progress of requests that carry no tool-call id."""
-
-    def began(self) -> None:
-        """Do nothing."""
-
-    def ended(self, outcome: Outcome | BatchOutcome) -> None:
-        """Do nothing."""
-
-
-NO_PROGRESS = NoProgress()
 
 
 class Computer:
@@ -168,6 +146,18 @@ class Computer:
         # The executor refuses work once it is shut down; close has released everything by then.
         with suppress(RuntimeError):
             self._thread.submit(self._device.release_all)
+
+    async def pointer(self) -> Point:
+        """Return the position of the pointer, in native pixels.
+
+        Raises:
+            Occupied: If a person is in control in privacy mode, also since the call.
+            DisplayGone: If there is no display.
+        """
+        self._access.check_view()
+        found = await self._do(self._device.position)
+        self._access.check_view()
+        return found
 
     async def act(
         self, request: ActionRequest, caller: Caller, journal: ActionProgress = NO_PROGRESS

@@ -23,6 +23,7 @@ from .screen import (
     BATCH_RESULT,
     CHANGED_WINDOW,
     LAUNCHED,
+    POINTER,
     WIDGET_TEXT,
     WIDGETS,
     WINDOWS,
@@ -36,6 +37,7 @@ _PROCESS = "/api/v0/processes/{process_id}"
 _SCREEN: ApiOperations = {
     f"GET {_DESKTOP}": ApiOperation("read_status", STATUS),
     f"GET {_DESKTOP}/screenshot": ApiOperation("take_screenshot"),
+    f"GET {_DESKTOP}/pointer": ApiOperation("read_pointer", POINTER),
     f"POST {_DESKTOP}/action": ApiOperation("act", ACTION_RESULT),
     f"POST {_DESKTOP}/actions": ApiOperation("act_in_order", BATCH_RESULT),
     f"GET {_DESKTOP}/events": ApiOperation("stream_events"),

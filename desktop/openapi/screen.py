@@ -125,4 +125,9 @@ WIDGET_TEXT = record(
 )
 _APPLICATION = record("Application", {"name": TEXT, "title": TEXT, "types": array(TEXT)})
 APPLICATIONS = record("Applications", {"applications": array(_APPLICATION)})
-LAUNCHED = record("Launched", {"process_id": TEXT, "command": TEXT})
+LAUNCHED = record(
+    "Launched",
+    {"process_id": TEXT, "command": TEXT},
+    {"pid": described(nullable(INTEGER), "As the desktop's programs see it.")},
+)
+POINTER = record("PointerPosition", {"native_point": _POINT})

@@ -29,6 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.tool_calls.caller import TOOL
 from deskhand.recording.step import Step
+from deskhand.vncbridge.auth.policy import CALLING_DIALECT
 
 from .reply import Reply
 
@@ -201,7 +202,9 @@ class ApiCaller:
         tool: str,
     ) -> Scope:
         added = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        kept = {name: self._client[name] for name in ("client", "server") if name in self._client}
+        # A dialect may call for its client what the client may not call itself.
+        named = ("client", "server", CALLING_DIALECT)
+        kept = {name: self._client[name] for name in named if name in self._client}
         return {
             **kept,
             "type": "http",

@@ -13,13 +13,17 @@ from socket import socket
 from typing import Any
 
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest
+from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.attach.devices import MssScreen, PyAutoGuiInput
 from deskhand.desktop.attach.keys import unreachable
 from deskhand.desktop.attach.polled_screen import PolledScreen
+from deskhand.desktop.browser.program import find_browser
 from deskhand.desktop.clipboard.clipboard import X11Clipboard
-from deskhand.desktop.computer.computer import NO_PROGRESS, ActionProgress, Computer
+from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import BatchOutcome, Outcome
-from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.computer.progress import NO_PROGRESS, ActionProgress
+from deskhand.desktop.dialects.osworld.agent_files import OsworldFiles
+from deskhand.desktop.errors import InvalidAction, NoBrowser
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
 from deskhand.desktop.recordings.steps import step_from_control_session
 from deskhand.desktop.tool_calls.caller import Caller
@@ -29,9 +33,10 @@ from deskhand.desktop.windows.windows import X11Windows
 from deskhand.vncbridge.server.server import Address
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
+from .agent_requests import AgentRequests
 from .mcp_parts import open_tool_servers
 from .parts import CommonParts, OpenParts, ServiceContext, announce
-from .routes import ScreenAccess, application
+from .routes import ScreenAccess, application, launching
 from .status import attached_status
 
 # `built` passes nothing on by default. Without these a command would find neither the person's X
@@ -83,7 +88,9 @@ class AttachedScreen:
         async with AsyncExitStack() as stack:
             stack.enter_context(self._common.logged())
             attached, parts = await self._open(stack)
-            app = application(self._common, parts, self._screen(attached, parts))
+            screen = self._screen(attached, parts)
+            app = application(self._common, parts, screen)
+            await self._serve_agent(stack, parts, screen)
             await self._common.serve(app, bound, lambda: self._announce(address, attached))
 
     def environment(self) -> dict[str, str]:
@@ -93,6 +100,25 @@ class AttachedScreen:
     def workdir(self) -> Path | None:
         """Return the directory in which commands run that name none."""
         return self._common.workdir
+
+    async def _serve_agent(
+        self, stack: AsyncExitStack, parts: OpenParts, screen: ScreenAccess
+    ) -> None:
+        """Serve commands of OSWorld, if that is on: others are the service's equals."""
+        bound, common = self._context.agent_socket, self._common
+        if bound is None:
+            return
+        OsworldFiles.read().write(self._context.directory.path, _browser())
+        applications, launcher = launching(common, parts, screen)
+        services = AgentRequests(
+            *(parts.registry, applications, launcher, parts.computer, common.once),
+            status=screen.status,
+            check_start=common.check_start,
+            credential=lambda _: None,
+            browser_refusal="",
+            panel=tuple,
+        )
+        await stack.enter_async_context(AgentSocketServer(bound, services))
 
     async def _open(self, stack: AsyncExitStack) -> tuple[AttachedParts, OpenParts]:
         common = self._common
@@ -153,6 +179,14 @@ class AttachedScreen:
             announce(f"The screen {self._display} is served at {address.url}")
             if self._context.settings.token_file is None:
                 announce(f"Token for programs: {self._context.token}")
+
+
+def _browser() -> str:
+    """Return the browser of the machine; empty if there is none."""
+    try:
+        return find_browser()
+    except NoBrowser:
+        return ""
 
 
 def _check(request: ActionRequest) -> None:

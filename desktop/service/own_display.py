@@ -182,8 +182,9 @@ class DesktopService:
         spawner = stack.enter_context(self._spawner())
         if common.programs is not None:
             self._preloaded.clients.write(self._context.directory.path)
-            if any(one.startswith("osworld") for one in self._context.settings.speak):
-                self._preloaded.osworld.write(self._context.directory.path)
+        if self._context.settings.speaks_osworld:
+            folder = self._context.directory.path
+            self._preloaded.osworld.write(folder, str(folder / "bin" / "browser"))
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         deferred = self._defer(stack, browser, lambda: display.want())

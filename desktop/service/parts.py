@@ -104,7 +104,7 @@ class ServiceContext:
     """Returns the pid on the host for a pid that this process sees."""
     network: DesktopNetwork = field(default_factory=DesktopNetwork)
     agent_socket: socket | None = None
-    """Listening socket for commands; None if they are the service's equals."""
+    """Listening socket for commands; None if none of them needs it."""
     browser_policy: bool = False
     """True if the browser has the managed policy of desktops."""
     fork_server: int | None = None
@@ -197,7 +197,7 @@ class CommonParts:
     def programs(self) -> Path | None:
         """Folder of the programs that the service alone launches; None if commands do so too."""
         folder = self.context.directory.path
-        return None if self.context.agent_socket is None else folder / PROGRAMS
+        return None if self.context.launcher is None else folder / PROGRAMS
 
     @property
     def workdir(self) -> Path:

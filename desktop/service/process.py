@@ -6,9 +6,10 @@ import locale
 import os
 import pwd
 import sys
-from contextlib import ExitStack, redirect_stdout
+from contextlib import AbstractContextManager, ExitStack, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
+from socket import socket
 
 from deskhand.desktop.agent_helper.launch import (
     HelperForks,
@@ -209,6 +210,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
             helpers = forks = stack.enter_context(own_forks())
             fork_server = forks.prepare(_helper_start(settings, identity, account, network))
         preloaded = preload()
+        requests = stack.enter_context(_dialect_socket(settings, folder, account))
         become(account)
         end_with_parent(parent)
         os.chdir(folder.path)
@@ -218,6 +220,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
             helpers,
             with_egress(none_at_all(reason_of_level(account.level, attached=False)), network),
             network=network,
+            agent_socket=requests,
             fork_server=fork_server,
         )
         asyncio.run(DesktopService(context, preloaded).run(bound, address))
@@ -259,9 +262,17 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
             HelperLaunch(_helper_start(settings, identity, account, network)),
             with_egress(none_at_all(reason_of_level(account.level, attached=True)), network),
             network=network,
+            agent_socket=stack.enter_context(_dialect_socket(settings, folder, account)),
         )
         asyncio.run(module.AttachedScreen(context).run(bound, address))
     return 0
+
+
+def _dialect_socket(
+    settings: DesktopSettings, folder: DesktopDirectory, account: Account
+) -> AbstractContextManager[socket | None]:
+    """Return the socket of a desktop whose commands need none but for the module pyautogui."""
+    return agent_socket(folder.path, account) if settings.speaks_osworld else nullcontext()
 
 
 def _helper_start(

@@ -247,7 +247,7 @@ def _dialects(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> tuple[
         found.append(_cdp(own_api, common, step_log))
     if "cua" in speak:
         found.append(cua_router(own_api))
-    if not {"osworld", "osworld:lan"}.isdisjoint(speak):
+    if common.context.settings.speaks_osworld:
         programs = common.context.directory.path / OSWORLD_FOLDER
         found.append(osworld_router(own_api, programs, lan="osworld:lan" in speak))
     return tuple(found)

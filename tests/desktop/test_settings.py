@@ -135,6 +135,8 @@ def test_ids_of_users_have_a_base() -> None:
 def test_dialects_are_off_until_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert parse([]).speak == ()
     assert parse(["--speak", "cua, osworld:lan,cua"]).speak == ("cua", "osworld:lan")
+    assert parse(["--speak", "osworld:lan"]).speaks_osworld
+    assert not parse(["--speak", "cua"]).speaks_osworld
     with pytest.raises(SystemExit):
         parse(["--speak", "telnet"])
     assert "there are cua, osworld, osworld:lan, cdp" in capsys.readouterr().err

@@ -46,7 +46,8 @@ def display() -> Iterator[str]:
 def attached(display: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     errors = tmp_path_factory.mktemp("attach") / "errors.log"
     nowhere = {"DBUS_SESSION_BUS_ADDRESS": ""}
-    with service(errors, "desktop", "--attach", display, environment=nowhere) as found:
+    arguments = ("desktop", "--attach", display, "--speak", "osworld")
+    with service(errors, *arguments, environment=nowhere) as found:
         yield found
 
 
@@ -239,3 +240,12 @@ def test_a_screen_that_is_not_there_is_one_line() -> None:
     assert ended.stdout == ""
     assert ended.stderr.startswith("deskhand: display :98 is gone")
     assert len(ended.stderr.strip().splitlines()) == 1
+
+
+def test_programs_of_osworld_act_on_the_screen(attached: Service) -> None:
+    code = "import pyautogui; x = 31\npyautogui.moveTo(x, 41)\nprint(*pyautogui.position())"
+    body = {"command": ["python", "-c", code]}
+    answer = attached.http.post("/api/v0/desktop/as/osworld/execute", json=body).json()
+    assert answer["error"] == ""
+    assert answer["output"] == "31 41\n"
+    assert attached.get("/api/v0/desktop/pointer") == {"native_point": [31, 41]}

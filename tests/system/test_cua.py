@@ -22,10 +22,10 @@ def cmd(desktop: Service, name: str, **params: Any) -> Any:
     return json.loads(reply.text.removeprefix("data: "))
 
 
-def running(desktop: Service) -> list[str]:
-    """Return the ids of the processes that run."""
+def running(desktop: Service, command: str) -> list[str]:
+    """Return the ids of the processes that run a command."""
     listed = desktop.get("/api/v0/processes/list")["processes"]
-    return [process["id"] for process in listed if process["running"]]
+    return [one["id"] for one in listed if one["running"] and command in one["command"]]
 
 
 def connected(desktop: Service) -> ClientConnection:
@@ -96,9 +96,9 @@ def test_keys_are_released_although_a_command_is_in_progress(speaking_desktop: S
         socket.send(json.dumps({"command": "key_down", "key": "ctrl"}))
         assert json.loads(socket.recv(PATIENCE))["success"]
         socket.send(json.dumps({"command": "run_command", "params": {"command": "sleep 999"}}))
-        until(lambda: running(speaking_desktop), "the start of the command")
+        until(lambda: running(speaking_desktop, "sleep 999"), "the start of the command")
     until(lambda: "cua.key_up" in tools(), "the release of the key")
-    (process,) = running(speaking_desktop)
+    (process,) = running(speaking_desktop, "sleep 999")
     speaking_desktop.post(f"/api/v0/processes/{process}/signal", {"signal": "kill"})
     speaking_desktop.post("/api/v0/desktop/recording/stop", {"recording_id": recording})
     assert speaking_desktop.http.delete(path).is_success

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from tests.system.services import PATIENCE, Service
+from tests.system.services import PATIENCE, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
 
@@ -90,6 +90,24 @@ def test_one_recording_is_made(http: httpx2.Client) -> None:
     assert http.post("end_recording").content[4:8] == b"ftyp"
 
 
+def test_a_credential_for_control_runs_commands_and_exchanges_files(osworld: Service) -> None:
+    instance = osworld.get("/api/v0/desktop")["instance_id"]
+    body = {"name": "tester", "scopes": [f"desktop:{instance}:control"]}
+    headers = {"X-API-Key": osworld.post("/api/v0/tokens", body)["token"]}
+    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", headers=headers) as tester:
+        written = tester.post("execute", json={"command": "echo a > ~/of-tester", "shell": True})
+        assert written.json()["returncode"] == 0
+        assert tester.post("file", data={"file_path": "~/of-tester"}).content == b"a\n"
+
+
+def test_the_text_of_the_focused_terminal_is_read(osworld: Service, http: httpx2.Client) -> None:
+    script = "echo one; echo two; exec sleep 600"
+    words = {"command": ["xterm", "-T", "of the test", "-e", "sh", "-c", script]}
+    assert http.post("setup/launch", json=words).is_success
+    until(lambda: http.get("terminal").json()["output"] == "one\ntwo", "the text")
+    assert http.post("setup/close_window", json={"window_name": "of the test"}).is_success
+
+
 def test_a_viewer_may_only_watch(osworld: Service) -> None:
     instance = osworld.get("/api/v0/desktop")["instance_id"]
     body = {"name": "watcher", "scopes": [f"desktop:{instance}:view"]}
@@ -98,4 +116,8 @@ def test_a_viewer_may_only_watch(osworld: Service) -> None:
         assert viewer.get("screenshot").content.startswith(b"\x89PNG")
         assert viewer.post("screen_size").json() == {"width": 1920, "height": 1080}
         assert viewer.get("platform").text == "Linux"
+        assert viewer.get("cursor_position").json() == [
+            *osworld.get("/api/v0/desktop/pointer")["native_point"]
+        ]
+        assert viewer.get("terminal").json() == {"output": None, "status": "success"}
         assert viewer.post("execute", json={"command": "true"}).status_code == 403

@@ -26,8 +26,10 @@ from deskhand.vncbridge.openapi.document import ApiOperations
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
 from .credentials import SESSION_SECONDS, Credentials
+from .errors import BodyTooLarge, SilentBody, too_large
 from .openapi import complete_openapi
 from .policy import (
+    CALLING_DIALECT,
     AccessPolicy,
     Denial,
     Principal,
@@ -52,32 +54,6 @@ OwningChats = Callable[[str, str], Awaitable[frozenset[str]]]
 async def owned_by_none(kind: str, name: str) -> frozenset[str]:
     """Return no chats, for a service that has none."""
     return frozenset()
-
-
-class BodyTooLarge(HTTPException):
-    """A body without a declared length grew over its limit."""
-
-    def __init__(self, limit: int) -> None:
-        super().__init__(413, {"message": "Request body is too large.", "detail": too_large(limit)})
-
-
-class SilentBody(HTTPException):
-    """A body without a credential did not come."""
-
-    def __init__(self, seconds: float) -> None:
-        body = {
-            "message": "Request body did not arrive.",
-            "detail": f"without a credential at most {seconds:g} s may pass between two parts",
-        }
-        super().__init__(408, body, {"Connection": "close"})
-
-
-def too_large(limit: int) -> str:
-    """Return the sentence that names a limit of bytes."""
-    kib = limit // 1024
-    return (
-        f"at most {limit} bytes ({f'{kib // 1024} MiB' if kib >= 1024 else f'{kib} KiB'}) are taken"
-    )
 
 
 class AuthMiddleware:
@@ -114,9 +90,9 @@ class AuthMiddleware:
             return
         state = scope.setdefault("state", {})
         state["principal"] = facts.principal
-        if dialect_of(facts.path):
+        if dialect := dialect_of(facts.path):
             # What the routes call in turn takes a bearer token only.
-            _set_bearer(scope, headers)
+            _set_bearer(scope, headers, dialect)
         state["reads_conversation"] = self._policy.permits_conversation(facts)
         # ``speaks_for`` is empty without the header; a header of the caller is kept.
         if facts.principal is not None and not facts.speaks_for:
@@ -155,6 +131,7 @@ class AuthMiddleware:
             has_body=length not in ("", "0") or "transfer-encoding" in headers,
             credential=kind,
             principal=principal,
+            by_dialect=CALLING_DIALECT in scope,
         )
 
     def _principal(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
@@ -230,8 +207,9 @@ def _dialect_token(headers: Headers) -> str | None:
     return dialect_token(headers.get("authorization"), headers.get("x-api-key"))
 
 
-def _set_bearer(scope: Scope, headers: Headers) -> None:
+def _set_bearer(scope: Scope, headers: Headers, dialect: str) -> None:
     """Replace the credential of a dialect's client by the same token as a bearer token."""
+    scope[CALLING_DIALECT] = dialect
     others = [pair for pair in scope["headers"] if pair[0] not in (b"authorization", b"x-api-key")]
     token = _dialect_token(headers) or ""
     scope["headers"] = [*others, (b"authorization", f"Bearer {token}".encode())]

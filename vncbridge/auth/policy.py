@@ -28,6 +28,8 @@ LOGIN = "/api/v0/login"
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 FORM_DIALECTS = ("osworld",)
 """Dialects whose clients send forms."""
+CALLING_DIALECT = "deskhand.dialect"
+"""Key of an ASGI scope: the dialect for whose client this process makes the request itself."""
 _DIALECT = re.compile(r"/api/v0/desktop(?:s/[^/]+/desktop)?/as/(\w+)(?:/.*)?", re.DOTALL)
 
 
@@ -81,6 +83,8 @@ class RequestFacts:
     """The chats that the chat or file in the path belongs to; empty for administrators."""
     speaks_for: frozenset[str] = frozenset()
     """The chat that a header names, and its ancestors; empty for administrators."""
+    by_dialect: bool = False
+    """True for a call that a dialect of this service makes for its client."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class AccessPolicy:
     def need(self, facts: RequestFacts) -> Need | None:
         """Return what a request needs if its credential is not an administrator's."""
         reads = facts.kind == "http" and facts.method in SAFE_METHODS
-        return need(facts.path, reads=reads, own_desktop=self.desktop)
+        return need(facts.path, reads=reads, own_desktop=self.desktop, by_dialect=facts.by_dialect)
 
     def refusal(self, facts: RequestFacts) -> Denial | None:
         """Return why the request is refused, or ``None`` when it passes."""

@@ -59,7 +59,7 @@ RULES = (
     Rule(f"{DESKTOP}/tickets", "desktop", "view", whole=True),
     *(
         Rule(f"{DESKTOP}/as/osworld/{name}", "desktop", "view", reads=True, whole=True)
-        for name in ("screenshot", "platform", "terminal")
+        for name in ("screenshot", "platform", "terminal", "cursor_position")
     ),
     *(
         Rule(f"{DESKTOP}/as/cua/{name}", "desktop", "view", reads=True, whole=True)
@@ -67,6 +67,7 @@ RULES = (
     ),
     # Only its method differs: it changes nothing.
     Rule(f"{DESKTOP}/as/osworld/screen_size", "desktop", "view", whole=True),
+    Rule(f"{DESKTOP}/pointer", "desktop", "view", reads=True, whole=True),
     # A credential for one desktop must not clear the masks of its recordings.
     Rule(f"{DESKTOP}/secrets", "admin", "control"),
     Rule(DESKTOP, "desktop", "control"),
@@ -85,6 +86,18 @@ RULES = (
 )
 """The first rule that matches applies; without one, only administrators pass."""
 
+DIALECT_CALLS = (
+    "/api/v0/list-directory",
+    "/api/v0/processes",
+    "/api/v0/read-file",
+    "/api/v0/write-file",
+)
+"""What a dialect calls for a client that controls the desktop, with all that lies below it.
+
+A dialect runs commands for its clients and exchanges files with them, which is why its owner has
+to enable it. The client itself has no access to these paths.
+"""
+
 _SHARED_BY: dict[Level, tuple[str, ...]] = {
     "share": ("view", "conversation"),
     "view": ("conversation",),
@@ -98,11 +111,14 @@ def valid(scope: str) -> bool:
     return SCOPE.fullmatch(scope) is not None
 
 
-def need(path: str, *, reads: bool, own_desktop: str = "") -> Need | None:
+def need(path: str, *, reads: bool, own_desktop: str = "", by_dialect: bool = False) -> Need | None:
     """Return what a request needs; ``None`` if only ``admin`` permits it.
 
-    ``own_desktop`` is the id of the desktop that this service is, if it is one.
+    ``own_desktop`` is the id of the desktop that this service is, if it is one. ``by_dialect`` is
+    True for a call that a dialect of this desktop makes for its client.
     """
+    if by_dialect and any(path == one or path.startswith(f"{one}/") for one in DIALECT_CALLS):
+        return Need("desktop", own_desktop, "control")
     if own_desktop:
         # One table of rules serves both services: the desktop's own paths are those of the control
         # plane without their prefix.

@@ -8,7 +8,7 @@ from typing import Any
 
 from .arguments import Params, number, path, point, text, texts, whole
 from .errors import FailedCommand
-from .route_call import Calls, Json, Single, action
+from .route_call import DESKTOP, Calls, Json, Single, action, succeeding
 
 _BUTTONS = ("left", "middle", "right", "back", "forward")
 _HELD = ("left", "middle", "right")
@@ -37,7 +37,8 @@ _KEYS = {
 
 def cursor_position(params: Params) -> Calls:
     """Return where the pointer is."""
-    x, y = yield from _pointer()
+    reply = yield from succeeding("GET", f"{DESKTOP}/pointer")
+    x, y = reply.json()["native_point"]
     return {"position": {"x": x, "y": y}}
 
 

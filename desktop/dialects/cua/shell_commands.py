@@ -64,17 +64,11 @@ def launch(params: Params) -> Calls:
     arguments = texts(params, "args") if params.get("args") is not None else []
     reply = yield RouteCall("POST", f"{DESKTOP}/launch", {"name": app, "args": arguments})
     if reply.status == 404:
-        # `exec` keeps the process id that the shell prints.
-        command = f"echo $$; exec {shlex.join([app, *arguments])}"
-        process = yield from _started(command)
-        query = {"wait_for": "output", "timeout_ms": "5000"}
-        first = yield from succeeding("GET", f"{PROCESSES}/{process}/output", params=query)
-        line = str(first.json()["output"]).partition("\n")[0]
-        return {"pid": int(line) if line.isdecimal() else None}
+        body = {"command": shlex.quote(app), "args": arguments}
+        reply = yield RouteCall("POST", f"{DESKTOP}/launch", body)
     if reply.status >= 400:
         raise reply.refusal()
-    # The route returns an id of the process core, not that of the kernel.
-    return {"pid": None}
+    return {"pid": reply.json()["pid"]}
 
 
 def absolute(path: str) -> Any:

@@ -1,5 +1,6 @@
 """Files of OSWorld's commands in the desktop's directory: programs and the module pyautogui."""
 
+import shlex
 import shutil
 import sys
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ _TEXTS = {
 _READABLE = 0o644
 _EXECUTABLE = 0o755
 _CHROME = """#!/bin/sh
-# The desktop's browser. Its debugging port is served by `deskhand forward cdp`.
+# The browser of the desktop; the debugging port of one of its own: `deskhand forward cdp`.
 for one in "$@"; do
     shift
     case "$one" in
@@ -47,15 +48,18 @@ class OsworldFiles:
         here = Path(__file__).parent
         return cls({name: (here / source).read_text() for name, source in _TEXTS.items()})
 
-    def write(self, desktop: Path) -> None:
-        """Write all files into a desktop's directory."""
+    def write(self, desktop: Path, browser: str) -> None:
+        """Write all files into a desktop's directory; ``browser`` is a program, empty for none."""
         folder = desktop / FOLDER
         for name, text in self.texts.items():
             _written(folder, name, text, _READABLE)
-        for name in _CHROMES:
-            _written(folder, f"bin/{name}", _CHROME.format(browser=desktop / "bin/browser"))
+        for name in _CHROMES if browser else ():
+            _written(folder, f"bin/{name}", _CHROME.format(browser=shlex.quote(browser)))
+        programs = folder / "bin"
+        programs.mkdir(exist_ok=True)
+        programs.chmod(_EXECUTABLE)
         python = shutil.which("python3", path=SYSTEM_PATH) or sys.executable
-        link = folder / "bin" / "python"
+        link = programs / "python"
         link.unlink(missing_ok=True)
         link.symlink_to(python)
 

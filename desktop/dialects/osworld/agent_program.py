@@ -1,7 +1,7 @@
 """Program that runs as the agent's user for OSWorld's routes; copied into the desktop's directory.
 
-Usage: PROGRAM path PATH | desktop | tree PATH | download URL PATH [lan]. It needs the standard
-library only: the agent may be unable to read any other.
+Usage: PROGRAM path PATH | desktop | tree PATH | download URL PATH [lan] | terminal PID.
+It needs the standard library only: the agent may be unable to read any other.
 """
 
 import http.client
@@ -11,6 +11,7 @@ import os
 import shutil
 import socket
 import sys
+import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
@@ -19,6 +20,11 @@ from typing import Any
 MOST_ENTRIES = 100_000
 SECONDS = 60.0
 """Time without a byte after which a download has failed."""
+PRINT_SECONDS = 2.0
+"""Time after which a terminal prints nothing."""
+PRINT_SCREEN = b"\x1b[i"
+PRINTED = "terminal-text"
+"""File in the agent's runtime directory, as in the desktop's resources of xterm."""
 
 
 def expanded(text: str) -> Path:
@@ -120,6 +126,34 @@ def download(url: str, path: Path, *, lan: bool) -> None:
         part.unlink(missing_ok=True)
 
 
+def terminal_text(pid: int, seconds: float = PRINT_SECONDS) -> str:
+    """Return what an xterm shows; empty if it does not print it.
+
+    The control sequence Media Copy (MC of xterm's ctlseqs) makes it print the screen by the command
+    of its resource ``printerCommand``, which writes the file.
+    """
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or "/nonexistent")
+    printed = folder / PRINTED
+    printed.unlink(missing_ok=True)
+    # The first child is the shell, on the terminal that the xterm displays.
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    device = str(Path(f"/proc/{children[0]}/fd/0").readlink()) if children else ""
+    if not device.startswith("/dev/pts/"):
+        return ""
+    descriptor = os.open(device, os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK)
+    try:
+        os.write(descriptor, PRINT_SCREEN)
+    finally:
+        os.close(descriptor)
+    deadline = time.monotonic() + seconds
+    while not printed.exists():
+        if time.monotonic() > deadline:
+            return ""
+        time.sleep(0.01)
+    lines = printed.read_text("utf-8", "replace").splitlines()
+    return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+
 def run(words: list[str]) -> str:
     """Do what the words of a command line request, and return what it prints."""
     match words:
@@ -137,6 +171,8 @@ def run(words: list[str]) -> str:
         case ["download", url, text, *more]:
             download(url, expanded(text), lan=more == ["lan"])
             return ""
+        case ["terminal", pid]:
+            return terminal_text(int(pid))
     raise OSError("wrong arguments")
 
 

@@ -62,10 +62,6 @@ def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
 
 
 def _works(session: OsworldSession) -> Mapping[str, Work]:
-    async def terminal(_: OsworldMachine, __: Json) -> Json:
-        # The text of a terminal is not in the tree of widgets; a client polls this at its start.
-        return {"output": None, "status": "success"}
-
     async def platform(_: OsworldMachine, __: Json) -> str:
         return "Linux"
 
@@ -79,7 +75,7 @@ def _works(session: OsworldSession) -> Mapping[str, Work]:
     commands = ("execute", "run_python", "run_bash_script")
     prepared = ("execute", "execute_with_verification", "launch")
     return {
-        "/terminal": terminal,
+        "/terminal": setup_routes.terminal,
         "/platform": platform,
         "/cursor_position": setup_routes.cursor_position,
         "/start_recording": recording,

@@ -40,11 +40,7 @@ class OsworldMachine:
 
     async def pointer(self) -> tuple[int, int]:
         """Return where the pointer is, in native pixels."""
-        body = {"action": "cursor_position", "coordinate_space": "native"}
-        found = await self.caller.request(
-            "POST", f"{DESKTOP}/action", json=body, tool="osworld.cursor_position"
-        )
-        left, top = found["native_point"]
+        left, top = (await self.caller.request("GET", f"{DESKTOP}/pointer"))["native_point"]
         return left, top
 
     async def run(

@@ -14,8 +14,9 @@ from .accessibility_xml import xml_of
 from .bodies import Json, text_of, window_of
 from .errors import BadOsworldRequest, OsworldFailure, OsworldRefusal
 from .machine import DESKTOP, OsworldMachine
-from .window_choice import chosen, of_class, opened
+from .window_choice import chosen, is_terminal, of_class, opened
 
+FORBIDDEN = 403
 OPEN_SECONDS = 60.0
 POLL_SECONDS = 0.1
 DOWNLOAD_SECONDS = 290.0
@@ -42,6 +43,23 @@ async def accessibility(machine: OsworldMachine, _: Json) -> Json:
     """The tree of widgets as XML."""
     tree = await machine.caller.request("GET", f"{DESKTOP}/accessibility")
     return {"AT": await asyncio.to_thread(xml_of, tree["applications"])}
+
+
+async def terminal(machine: OsworldMachine, _: Json) -> Json:
+    """The text of the terminal that has the focus, null if there is none."""
+    try:
+        windows = await machine.windows()
+        shown = [one["pid"] for one in windows if one["focused"] and is_terminal(one)]
+        text = None
+        if shown:
+            program = _program(machine, "terminal", str(shown[0]))
+            text = await machine.printed(program, PROGRAM_SECONDS, "The terminal has no text.")
+    except DesktopRefused as error:
+        # A credential that may only view asks if the server runs.
+        if error.status != FORBIDDEN:
+            raise
+        text = None
+    return {"output": text or None, "status": "success"}
 
 
 async def cursor_position(machine: OsworldMachine, _: Json) -> list[int]:

@@ -25,6 +25,11 @@ def of_class(windows: Iterable[Window], name: str) -> Window | None:
     return chosen(windows, WindowBody(name, strict=False, by_class=True))
 
 
+def is_terminal(window: Window) -> bool:
+    """Return whether a window is that of an xterm, whose text a program of the agent can read."""
+    return str(window["class"] or "").lower() == "xterm" and window["pid"] is not None
+
+
 def opened(before: Collection[object], windows: Iterable[Window], target: str) -> bool:
     """Return whether a window shows a file or an address that was opened.
 

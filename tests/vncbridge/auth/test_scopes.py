@@ -40,6 +40,8 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         (f"{D}/as/cua/cmd", False, Need("desktop", "d1", "control")),
         (f"{D}/as/cua/ws", True, Need("desktop", "d1", "control")),
         (f"{D}/as/osworld/screenshot", True, Need("desktop", "d1", "view")),
+        (f"{D}/as/osworld/cursor_position", True, Need("desktop", "d1", "view")),
+        (f"{D}/pointer", True, Need("desktop", "d1", "view")),
         (f"{D}/as/osworld/screenshot", False, Need("desktop", "d1", "control")),
         (f"{D}/as/osworld/screen_size", False, Need("desktop", "d1", "view")),
         (f"{D}/as/osworld/execute", False, Need("desktop", "d1", "control")),
@@ -91,6 +93,25 @@ def test_what_a_request_needs(path: str, reads: bool, wanted: Need | None) -> No
 )
 def test_a_desktop_service_is_judged_as_that_desktop(path: str, wanted: Need | None) -> None:
     assert need(path, reads=True, own_desktop="me") == wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("/api/v0/processes/start", Need("desktop", "me", "control")),
+        ("/api/v0/read-file", Need("desktop", "me", "control")),
+        ("/api/v0/read-file-lines", None),
+        ("/api/v0/processes-of-others", None),
+        ("/api/v0/tokens", None),
+        ("/api/v0/mcp/call-tool", None),
+        ("/mcp", Need("desktop", "me", "control")),
+        ("/api/v0/desktop/secrets", Need("admin", "me", "control")),
+    ],
+)
+def test_a_dialect_runs_commands_for_who_controls_the_desktop(
+    path: str, wanted: Need | None
+) -> None:
+    assert need(path, reads=False, own_desktop="me", by_dialect=True) == wanted
 
 
 VIEW, CONTROL = Need("desktop", "d1", "view"), Need("desktop", "d1", "control")

@@ -90,20 +90,20 @@ def test_paths_below_the_home_become_absolute() -> None:
 
 
 def test_an_installed_application_is_launched() -> None:
-    fields, calls = driven(shell.launch({"app": "terminal", "args": ["a"]}), [])
-    assert fields == {"pid": None}
+    launched = reply({"process_id": "p", "pid": 123, "command": "terminal a"})
+    fields, calls = driven(shell.launch({"app": "terminal", "args": ["a"]}), [launched])
+    assert fields == {"pid": 123}
     body = {"name": "terminal", "args": ["a"]}
     assert calls == [RouteCall("POST", "/api/v0/desktop/launch", body)]
     with pytest.raises(DesktopRefused, match="never"):
         driven(shell.launch({"app": "terminal"}), [REFUSED])
 
 
-@pytest.mark.parametrize(("output", "pid"), [("123\nmore", 123), ("", None)])
-def test_a_program_is_launched_with_its_process_id(output: str, pid: int | None) -> None:
-    replies = [MISSING, STARTED, reply({"output": output})]
-    fields, calls = driven(shell.launch({"app": "xterm", "args": ["-e", "a b"]}), replies)
-    assert fields == {"pid": pid}
-    assert calls[1].json == {"command": "echo $$; exec xterm -e 'a b'"}
+def test_a_program_that_is_no_application_is_launched_as_a_command() -> None:
+    replies = [MISSING, reply({"process_id": "p", "pid": 123, "command": "xterm"})]
+    fields, calls = driven(shell.launch({"app": "x term", "args": ["-e", "a b"]}), replies)
+    assert fields == {"pid": 123}
+    assert calls[1].json == {"command": "'x term'", "args": ["-e", "a b"]}
 
 
 def test_input_is_given_in_pieces() -> None:

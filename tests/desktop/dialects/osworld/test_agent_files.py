@@ -71,7 +71,8 @@ class Answers:
 
 def test_the_module_sends_its_calls_to_the_socket_of_the_agent() -> None:
     with short_folder() as folder:
-        OsworldFiles.read().write(folder)
+        OsworldFiles.read().write(folder, "")
+        assert not (folder / FOLDER / "bin" / "google-chrome").exists()
         answers = Answers(folder)
         try:
             done = subprocess.run(
@@ -103,8 +104,8 @@ def test_the_module_sends_its_calls_to_the_socket_of_the_agent() -> None:
 
 def test_the_browser_gets_no_switches_of_a_debugger() -> None:
     with short_folder() as folder:
-        OsworldFiles.read().write(folder)
         browser = folder / "bin" / "browser"
+        OsworldFiles.read().write(folder, str(browser))
         browser.parent.mkdir()
         browser.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
         browser.chmod(0o755)
@@ -120,8 +121,8 @@ def test_the_browser_gets_no_switches_of_a_debugger() -> None:
 def test_the_files_are_readable_whatever_the_umask_is() -> None:
     with short_folder() as folder:
         files = OsworldFiles.read()
-        files.write(folder)
-        files.write(folder)
+        files.write(folder, "/bin/true")
+        files.write(folder, "/bin/true")
         for path in (folder / FOLDER).rglob("*"):
             if path.is_dir():
                 assert path.stat().st_mode & 0o777 == 0o755

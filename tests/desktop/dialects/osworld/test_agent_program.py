@@ -1,9 +1,23 @@
 import json
+import os
+import signal
+import subprocess
+import threading
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.dialects.osworld.agent_program import public, run
+from deskhand.desktop.dialects.osworld.agent_program import (
+    PRINT_SCREEN,
+    PRINTED,
+    public,
+    run,
+    terminal_text,
+)
+from tests.system.services import until
 from tests.vncbridge.fakes import short_folder
 
 
@@ -79,3 +93,57 @@ def test_private_addresses_are_not_fetched(
 def test_a_wrong_command_line_is_refused() -> None:
     with pytest.raises(OSError, match="wrong arguments"):
         run(["other"])
+
+
+@contextmanager
+def terminal(prints: Path | None) -> Iterator[int]:
+    """Yield the pid of a process whose child has a terminal, which prints its text if asked to."""
+    screen, device = os.openpty()
+    tty.setraw(device)
+    # The shell stays, because a command follows.
+    started = subprocess.Popen(
+        ["sh", "-c", "echo ready; sleep 600; :"],
+        stdin=device,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+    def display() -> None:
+        asked = b""
+        while not asked.endswith(PRINT_SCREEN):
+            asked += os.read(screen, 1)
+        if prints is not None:
+            part = prints.with_name("part")
+            part.write_text("$ echo hi  \nhi\n\n\n")
+            part.rename(prints)
+
+    displaying = threading.Thread(target=display)
+    displaying.start()
+    try:
+        assert started.stdout is not None
+        assert started.stdout.readline() == b"ready\n"
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        until(lambda: children.read_text(), "the child")
+        yield started.pid
+        os.write(device, PRINT_SCREEN)
+        displaying.join()
+    finally:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        os.close(device)
+        os.close(screen)
+
+
+def test_a_terminal_prints_its_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    with short_folder() as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+        with terminal(folder / PRINTED) as pid:
+            assert run(["terminal", str(pid)]) == "$ echo hi\nhi"
+        with terminal(None) as pid:
+            assert terminal_text(pid, 0.0) == ""
+
+
+def test_a_process_without_a_terminal_has_no_text() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as alone:
+        assert terminal_text(alone.pid) == ""
+        alone.communicate()

@@ -1,7 +1,7 @@
 from typing import Any
 
 from deskhand.desktop.dialects.osworld.bodies import WindowBody
-from deskhand.desktop.dialects.osworld.window_choice import chosen, of_class, opened
+from deskhand.desktop.dialects.osworld.window_choice import chosen, is_terminal, of_class, opened
 
 WINDOWS: list[dict[str, Any]] = [
     {"id": 1, "title": "Notes - Editor", "class": "Mousepad"},
@@ -31,3 +31,10 @@ def test_a_file_is_open_in_a_new_window_or_one_with_its_name() -> None:
     assert opened({1, 2}, WINDOWS, "file:///tmp/Notes.txt")
     assert not opened({1, 2}, WINDOWS, "/tmp/other.txt")
     assert not opened({1, 2}, WINDOWS, "https://example.com")
+
+
+def test_an_xterm_with_a_known_process_is_a_terminal() -> None:
+    assert is_terminal({**WINDOWS[1], "pid": 7})
+    assert not is_terminal({**WINDOWS[1], "pid": None})
+    assert not is_terminal({**WINDOWS[0], "pid": 7})
+    assert not is_terminal({"class": None, "pid": 7})
