@@ -52,6 +52,8 @@ class ToolCall:
     """The provider's toolset that ``name`` is a member of, as ``computer``."""
     checks: tuple[SafetyCheck, ...] = ()
     """The call is run only after a person has approved it in view of these."""
+    reason: str = ""
+    """Why the model calls it, where its provider returns that beside the arguments."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def _block_to_json(block: Block) -> Json:
                 "toolset": block.toolset,
                 # Left out where there are none: stored messages stay as they are.
                 **({"checks": [asdict(one) for one in block.checks]} if block.checks else {}),
+                **({"reason": block.reason} if block.reason else {}),
             }
         case ToolResult():
             return {
@@ -142,7 +145,14 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
             # Members without a default exist in every stored form: a new one must be read with
             # ``get``.
             checks = tuple(SafetyCheck(**one) for one in data.get("checks", ()))
-            return ToolCall(data["id"], data["name"], data["arguments"], data["toolset"], checks)
+            return ToolCall(
+                data["id"],
+                data["name"],
+                data["arguments"],
+                data["toolset"],
+                checks,
+                data.get("reason", ""),
+            )
         case "tool_result":
             content = tuple(
                 Text(b["text"]) if b["type"] == "text" else _picture(b) for b in data["content"]

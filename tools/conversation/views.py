@@ -114,8 +114,9 @@ class StepView:
     timings: Json
     """Milliseconds by stage."""
     details: Json
-    """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action; where the
-    provider dropped thinking blocks before this call, ``dropped_thinking``, their number."""
+    """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action; ``reason``,
+    the model's own, where its provider returns one; where the provider dropped thinking blocks
+    before this call, ``dropped_thinking``, their number."""
     screenshot_file_id: str | None
     video_start: float | None
     video_end: float | None

@@ -27,6 +27,7 @@ calls = st.builds(
     st.dictionaries(st.text(), st.one_of(st.integers(), st.text(), st.lists(st.integers()))),
     toolsets,
     st.lists(st.builds(SafetyCheck, st.text(), st.text(), st.text()), max_size=2).map(tuple),
+    st.text(),
 )
 contents = st.lists(st.one_of(texts, pictures)).map(tuple)
 results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets, st.booleans())

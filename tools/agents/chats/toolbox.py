@@ -174,9 +174,7 @@ class ChatToolbox:
     ) -> CallResult:
         try:
             call_result = await self._run(call, step, picture)
-            if dropped_thinking:
-                details = {**call_result.details, "dropped_thinking": dropped_thinking}
-                call_result = replace(call_result, details=details)
+            call_result = self._with_details(call_result, call, dropped_thinking)
         except asyncio.CancelledError as cancelled:
             try:
                 if await uncancelled(self._continues(step)):
@@ -198,6 +196,14 @@ class ChatToolbox:
         if self._recording is not None and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
+
+    def _with_details(self, result: CallResult, call: ToolCall, dropped: int) -> CallResult:
+        details = dict(result.details)
+        if dropped:
+            details["dropped_thinking"] = dropped
+        if call.reason:
+            details["reason"] = self._mask.hide(call.reason)
+        return replace(result, details=details)
 
     async def _begun(self, call: ToolCall) -> str:
         """Write the step; if the caller is cancelled meanwhile, end it."""

@@ -1,9 +1,10 @@
 """Translation of a call of the computer toolset into a request of the desktop service.
 
-The members and their inputs are those of Anthropic's ``computer_toolset_20260801``; the request
-is that of ``POST /api/v0/desktop/action``. ``MEMBERS`` has one row for each member: the fields that
-it needs and takes, and the function that builds the request. Values are checked here, before
-anything is sent, so that the error message uses the model's names of the fields.
+The members and their inputs are those of Anthropic's ``computer_toolset_20260801``, and two that
+other providers' tools have beside them; the request is that of ``POST /api/v0/desktop/action``.
+``MEMBERS`` has one row for each member: the fields that it needs and takes, and the function that
+builds the request. Values are checked here, before anything is sent, so that the error message uses
+the model's names of the fields.
 """
 
 import math
@@ -149,6 +150,14 @@ def _hold(given: Json) -> DesktopCall:
     return DesktopCall(_observed("hold_key", given), text, seconds=given["duration"])
 
 
+def _key_down(given: Json) -> DesktopCall:
+    return DesktopCall(_observed("key_down", given), f"{given['text']} is down.")
+
+
+def _key_up(given: Json) -> DesktopCall:
+    return DesktopCall(_observed("key_up", given), f"{given['text']} is up.")
+
+
 def _wait(given: Json) -> DesktopCall:
     text = f"Waited {given['duration']:g} s."
     return DesktopCall(_observed("wait", given), text, seconds=given["duration"])
@@ -188,6 +197,8 @@ MEMBERS: Mapping[str, _Member] = {
     "scroll": _Member(_scroll, needs=("scroll_direction", "scroll_amount"), takes=_CLICK),
     "key": _Member(_key, needs=("text",), takes=("repeat",)),
     "hold_key": _Member(_hold, needs=("text", "duration")),
+    "key_down": _Member(_key_down, needs=("text",)),
+    "key_up": _Member(_key_up, needs=("text",)),
     "type": _Member(_simple("type", "Typed."), needs=("text",)),
     "wait": _Member(_wait, needs=("duration",)),
     "cursor_position": _Member(
