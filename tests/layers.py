@@ -64,6 +64,8 @@ desktop/recordings: desktop/accessibility desktop/actions desktop/capture deskto
 desktop/remote.py: desktop/client desktop/screenshots
 desktop/remote_sync.py: desktop/client desktop/screenshots
 desktop/screenshots: desktop/capture vncbridge/http
+desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
+  desktop/isolation desktop/own_api desktop/recordings desktop/service
 desktop/tool_calls: vncbridge/http
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
@@ -185,6 +187,7 @@ OWNER = {
 WEB = {"fastapi", "starlette"}
 WEB_FOLDERS = {
     *("desktop/dialects/osworld", "desktop/mcp", "desktop/mcp/calls", "desktop/service"),
+    "desktop/service/dialects",
     *("tools/control_plane/routes", "tools/control_plane/service", "tools/mcp"),
 }
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web

@@ -1,6 +1,7 @@
 """The route ``/mcp``: MCP over streamable HTTP, without sessions.
 
-The SDK takes over half a second and 65 MB to import, so the first request loads it.
+The SDK takes over half a second and 65 MB to import, so the first request loads it, and the calls
+of the tools as well.
 """
 
 import asyncio
@@ -22,6 +23,8 @@ SERVER = "deskhand.desktop.mcp.server"
 
 CallerOf = Callable[[Request], McpCaller]
 """Returns the caller of a request; raises ``BadMcpOption``."""
+LoadCallers = Callable[[], CallerOf]
+"""Called once, in a thread, as it may load modules."""
 
 
 class HttpServer(Protocol):
@@ -36,11 +39,12 @@ class McpEndpoint:
 
     def __init__(
         self,
-        caller_of: CallerOf,
+        load_callers: LoadCallers,
         version: str,
         load: Callable[[str], Any] = importlib.import_module,
     ) -> None:
-        self._caller_of = caller_of
+        self._load_callers = load_callers
+        self._caller_of: CallerOf | None = None
         self._version = version
         self._load = load
         self._server: HttpServer | None = None
@@ -57,11 +61,11 @@ class McpEndpoint:
             body = {"message": "This server has no sessions.", "detail": "send POST requests"}
             return JSONResponse(body, 405, {"Allow": "POST"})
         try:
-            request.state.mcp_caller = self._caller_of(request)
+            caller_of = await self._callers()
+            request.state.mcp_caller = caller_of(request)
+            await self._loaded()
         except BadMcpOption as error:
             return JSONResponse({"message": "Wrong option.", "detail": str(error)}, 400)
-        try:
-            await self._loaded()
         except (ImportError, OSError) as error:
             detail = f"its library cannot be loaded: {error}"
             return JSONResponse({"message": "MCP is not available.", "detail": detail}, 503)
@@ -70,6 +74,12 @@ class McpEndpoint:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         assert self._server is not None  # noqa: S101 - `_refusal` has loaded it
         await self._server.serve_http(scope, receive, send)
+
+    async def _callers(self) -> CallerOf:
+        async with self._loading:
+            if self._caller_of is None:
+                self._caller_of = await asyncio.to_thread(self._load_callers)
+            return self._caller_of
 
     async def _loaded(self) -> None:
         async with self._loading:

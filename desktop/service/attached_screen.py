@@ -6,6 +6,7 @@ are never changed or closed.
 """
 
 import os
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,6 @@ from deskhand.desktop.clipboard.clipboard import X11Clipboard
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import BatchOutcome, Outcome
 from deskhand.desktop.computer.progress import NO_PROGRESS, ActionProgress
-from deskhand.desktop.dialects.osworld.agent_files import OsworldFiles
 from deskhand.desktop.errors import InvalidAction, NoBrowser
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
 from deskhand.desktop.recordings.steps import step_from_control_session
@@ -34,6 +34,7 @@ from deskhand.vncbridge.server.server import Address
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
+from .late_modules import Dialect, load_dialects
 from .mcp_parts import open_tool_servers
 from .parts import CommonParts, OpenParts, ServiceContext, announce
 from .routes import ScreenAccess, application, launching
@@ -89,8 +90,9 @@ class AttachedScreen:
             stack.enter_context(self._common.logged())
             attached, parts = await self._open(stack)
             screen = self._screen(attached, parts)
-            app = application(self._common, parts, screen)
-            await self._serve_agent(stack, parts, screen)
+            dialects = load_dialects(self._context.settings.speak)
+            app = application(self._common, parts, screen, dialects)
+            await self._serve_agent(stack, parts, screen, dialects)
             await self._common.serve(app, bound, lambda: self._announce(address, attached))
 
     def environment(self) -> dict[str, str]:
@@ -102,13 +104,18 @@ class AttachedScreen:
         return self._common.workdir
 
     async def _serve_agent(
-        self, stack: AsyncExitStack, parts: OpenParts, screen: ScreenAccess
+        self,
+        stack: AsyncExitStack,
+        parts: OpenParts,
+        screen: ScreenAccess,
+        dialects: Iterable[Dialect],
     ) -> None:
         """Serve commands of OSWorld, if that is on: others are the service's equals."""
         bound, common = self._context.agent_socket, self._common
         if bound is None:
             return
-        OsworldFiles.read().write(self._context.directory.path, _browser())
+        for dialect in dialects:
+            dialect.write_files(self._context.directory.path, _browser())
         applications, launcher = launching(common, parts, screen)
         services = AgentRequests(
             *(parts.registry, applications, launcher, parts.computer, common.once),

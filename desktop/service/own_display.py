@@ -9,7 +9,7 @@ import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +24,6 @@ from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.computer.computer import Computer
-from deskhand.desktop.dialects.osworld.agent_files import OsworldFiles
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.api import router as display_router
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
@@ -67,6 +66,7 @@ from deskhand.vncbridge.viewer.pages import router as pages_router
 from .agent_requests import AgentRequests
 from .git_parts import GitParts
 from .held_modules import hold_modules
+from .late_modules import Dialect, load_dialects
 from .mcp_parts import open_tool_servers
 from .origins import origins
 from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
@@ -86,20 +86,20 @@ class Preloaded:
     pages: APIRouter
     files: SessionFiles
     clients: ClientFiles
-    osworld: OsworldFiles
+    dialects: tuple[Dialect, ...]
 
 
-def preload() -> Preloaded:
+def preload(speak: Iterable[str]) -> Preloaded:
     """Read the package's files, and load what libraries load at their first use.
 
-    After the change of user all of these may be unreadable.
+    After the change of user all of these may be unreadable. ``speak`` are the dialects that are on.
     """
     load_codecs()
     load_font()
     Serving(FastAPI())
-    asyncio.run(warm_up())
     hold_modules()
-    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read(), OsworldFiles.read())
+    dialects = load_dialects(speak)
+    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read(), dialects)
 
 
 class DesktopService:
@@ -122,7 +122,9 @@ class DesktopService:
             stack.enter_context(self._common.logged())
             display, options, parts = await self._open(stack)
             screen = self._screen(display, options, parts)
-            app = application(self._common, parts, screen, self._git)
+            app = application(
+                *(self._common, parts, screen, self._preloaded.dialects), git=self._git
+            )
             await self._serve_agent(stack, display, options, parts, screen)
             guarded = HangGuard(app, lambda: _xserver(display))
             stack.push_async_callback(guarded.close)
@@ -182,13 +184,15 @@ class DesktopService:
         spawner = stack.enter_context(self._spawner())
         if common.programs is not None:
             self._preloaded.clients.write(self._context.directory.path)
-        if self._context.settings.speaks_osworld:
+        for dialect in self._preloaded.dialects:
             folder = self._context.directory.path
-            self._preloaded.osworld.write(folder, str(folder / "bin" / "browser"))
+            dialect.write_files(folder, str(folder / "bin" / "browser"))
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
         deferred = self._defer(stack, browser, lambda: display.want())
         options = self._options(spawner, browser, deferred, lambda: recording.recorder.touch())
+        # Meanwhile this process would wait. `held_modules` finds what is loaded.
+        warming = asyncio.get_running_loop().run_in_executor(None, asyncio.run, warm_up())
         display = stack.enter_context(
             DisplaySupervisor(
                 DisplayInstanceFactory(options),
@@ -196,6 +200,7 @@ class DesktopService:
                 deferred=deferred is not None,
             )
         )
+        await warming
         devices = ScreenProxy(display, self._context.settings.size), InputProxy(display)
         self._opened = display, options
         await stack.enter_async_context(

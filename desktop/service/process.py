@@ -99,7 +99,7 @@ def _serve_separated(
         limits = _limits(settings)
         # Init does it while this process loads more.
         launch.ask_to_limit(identity, prepared.account, limits)
-        preloaded = preload()
+        preloaded = preload(settings.speak)
         enforcement = launch.limited()
         applications = settings.command_cgroup
         if settings.command_cgroup is None:
@@ -209,7 +209,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
             # nor perhaps those to read the package.
             helpers = forks = stack.enter_context(own_forks())
             fork_server = forks.prepare(_helper_start(settings, identity, account, network))
-        preloaded = preload()
+        preloaded = preload(settings.speak)
         requests = stack.enter_context(_dialect_socket(settings, folder, account))
         become(account)
         end_with_parent(parent)

@@ -1,6 +1,6 @@
 """The application of a desktop service: the one list of its routers, and access control."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,31 +19,22 @@ from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.clipboard.api import ClipboardService
 from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
-from deskhand.desktop.dialects.cdp.api import router as cdp_router
-from deskhand.desktop.dialects.cdp.connection import CdpDesktop
-from deskhand.desktop.dialects.cua.api import router as cua_router
-from deskhand.desktop.dialects.osworld.agent_files import FOLDER as OSWORLD_FOLDER
-from deskhand.desktop.dialects.osworld.api import router as osworld_router
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.files.api import router as files_router
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
 from deskhand.desktop.git.watcher import Watcher
-from deskhand.desktop.isolation.data_dir import DOWNLOADS
 from deskhand.desktop.isolation.environment import of_browser
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
-from deskhand.desktop.mcp.calls.own_desktop import OwnDesktopCallers
 from deskhand.desktop.mcp_client.api import router as mcp_client_router
 from deskhand.desktop.metrics.api import router as metrics_router
-from deskhand.desktop.openapi.operations import OPERATIONS
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.recordings.api import router as recordings_router
-from deskhand.desktop.recordings.step_log import StepLog
 from deskhand.desktop.secrets.api import router as secrets_router
 from deskhand.desktop.windows.api import WindowService
 from deskhand.desktop.windows.api import router as windows_router
@@ -58,7 +49,8 @@ from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.docs_page import router as docs_router
 
 from .git_parts import GitParts
-from .parts import VERSION, CommonParts, OpenParts
+from .late_modules import Dialect, mcp_callers, operations
+from .parts import VERSION, CommonParts, OpenParts, RecordingParts
 
 TICKETS = "/api/v0/desktop/tickets"
 _ON_DISPLAY = {
@@ -103,7 +95,11 @@ class ScreenAccess:
 
 
 def application(
-    common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None = None
+    common: CommonParts,
+    parts: OpenParts,
+    screen: ScreenAccess,
+    dialects: Iterable[Dialect],
+    git: GitParts | None = None,
 ) -> FastAPI:
     """Return the application that serves one screen; without ``git`` it has no git routes."""
     # FastAPI's own page of the documentation loads scripts from a CDN; `docs_router` replaces it.
@@ -154,17 +150,23 @@ def application(
         screen.pages,
         _health(screen.readiness),
     )
-    # MCP and the dialects call the routes of this application, in this process.
-    own_api = OwnApi(app, parts.recording.recorder.add_reported_step)
-    add_routes(app, *_dialects(own_api, common, recording.step_log))
-    add_mcp(app, McpEndpoint(OwnDesktopCallers(own_api), VERSION))
+    _add_protocols(app, common, recording, dialects)
     policy = AccessPolicy(
         frozenset(context.settings.allowed_hosts),
         frozenset(context.settings.allowed_origins),
         desktop=context.instance,
     )
-    install_auth(app, policy, common.credentials, operations=OPERATIONS)
+    install_auth(app, policy, common.credentials, operations=operations)
     return app
+
+
+def _add_protocols(
+    app: FastAPI, common: CommonParts, recording: RecordingParts, dialects: Iterable[Dialect]
+) -> None:
+    """Add MCP and the dialects, which call the routes of this application in this process."""
+    own_api = OwnApi(app, recording.recorder.add_reported_step)
+    add_routes(app, *(one.router(own_api, common, recording.step_log) for one in dialects))
+    add_mcp(app, McpEndpoint(partial(mcp_callers, own_api), VERSION))
 
 
 def launching(
@@ -238,30 +240,6 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
         git_router(Watcher(git.paths, HelperRepositories(common.helper))),
         attribution_router(git.credentials, git.attribution, git.redact),
     )
-
-
-def _dialects(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> tuple[APIRouter, ...]:
-    """Return the routers of the dialects that are on."""
-    speak, found = common.context.settings.speak, list[APIRouter]()
-    if "cdp" in speak:
-        found.append(_cdp(own_api, common, step_log))
-    if "cua" in speak:
-        found.append(cua_router(own_api))
-    if common.context.settings.speaks_osworld:
-        programs = common.context.directory.path / OSWORLD_FOLDER
-        found.append(osworld_router(own_api, programs, lan="osworld:lan" in speak))
-    return tuple(found)
-
-
-def _cdp(own_api: OwnApi, common: CommonParts, step_log: StepLog) -> APIRouter:
-    directory = common.context.directory
-    desktop = CdpDesktop(
-        common.lease,
-        partial(common.record, step_log=step_log),
-        tuple(map(str, common.context.settings.file_roots)),
-        str(directory.path / DOWNLOADS),
-    )
-    return cdp_router(own_api, lambda: common.pipes.current, desktop, common.context.instance)
 
 
 def _health(readiness: Callable[[], str]) -> APIRouter:

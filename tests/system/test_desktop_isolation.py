@@ -31,6 +31,11 @@ SHOW_ALL = (
 """Prints what there is of the paths in $@, and each error but that a path does not exist."""
 AT_ONCE = 100
 """Paths in one command."""
+LATE = (
+    *("deskhand.desktop.dialects", "deskhand.desktop.service.dialects", "deskhand.desktop.openapi"),
+    *("deskhand.desktop.mcp.calls", "mcp."),
+)
+"""Prefixes of modules that are loaded when they are needed first."""
 
 
 class Neighbours(NamedTuple):
@@ -51,13 +56,18 @@ def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]
     token.write_text("dh_of-the-first\n")
     token.chmod(0o600)
     with (
-        service(folder / "one.log", "desktop", "--token-file", str(token)) as one,
-        out_of_sight(folder / "closed", folder / "other.log") as other,
+        service(
+            *(folder / "one.log", "desktop", "--token-file", str(token)),
+            environment={"PYTHONPROFILEIMPORTTIME": "1"},
+        ) as one,
+        out_of_sight(
+            folder / "closed", folder / "other.log", "--speak", "cua,osworld,cdp"
+        ) as other,
     ):
         yield Neighbours(one, other, token)
 
 
-def out_of_sight(closed: Path, log: Path) -> AbstractContextManager[Service]:
+def out_of_sight(closed: Path, log: Path, *arguments: str) -> AbstractContextManager[Service]:
     """Run a desktop whose packages, own and foreign, its user cannot read."""
     closed.mkdir(mode=0o700)
     (closed / "ours").symlink_to(ROOT)
@@ -65,7 +75,7 @@ def out_of_sight(closed: Path, log: Path) -> AbstractContextManager[Service]:
     path = f"{closed / 'ours'}:{closed / 'libraries'}"
     keeper = (sys.executable, "-S", "-E", str(closed / "ours" / KEEPER))
     command = (*keeper, sys.executable, "-S", "-P", "-m", "deskhand.desktop")
-    return service(log, program=command, environment={"PYTHONPATH": path})
+    return service(log, *arguments, program=command, environment={"PYTHONPATH": path})
 
 
 @pytest.mark.parametrize(
@@ -85,6 +95,44 @@ def test_a_desktop_needs_none_of_its_own_files_once_it_is_served(
     neighbours: Neighbours, path: str
 ) -> None:
     assert neighbours.other.http.get(path).status_code == 200
+
+
+def test_mcp_and_the_openapi_document_are_loaded_by_the_first_request(
+    neighbours: Neighbours,
+) -> None:
+    listed = neighbours.other.http.post(
+        "/mcp",
+        json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        headers={"Accept": "application/json, text/event-stream"},
+    )
+    assert "computer_look" in listed.text
+    document = neighbours.other.get("/openapi.json")
+    shot = document["paths"]["/api/v0/desktop/screenshot"]["get"]
+    assert shot["operationId"] == "take_screenshot"
+
+
+@pytest.mark.parametrize("path", ["cua/status", "osworld/platform", "osworld/screenshot"])
+def test_a_dialect_that_is_on_needs_none_of_its_own_files(
+    neighbours: Neighbours, path: str
+) -> None:
+    assert neighbours.other.http.get(f"/api/v0/desktop/as/{path}").status_code == 200
+
+
+def test_a_first_screenshot_loads_neither_dialects_nor_mcp_nor_openapi(
+    neighbours: Neighbours,
+) -> None:
+    assert neighbours.one.http.get("/api/v0/desktop/screenshot").status_code == 200
+    before = imported(neighbours.one)
+    assert "deskhand.desktop.service.routes" in before
+    assert not [name for name in before if name.startswith(LATE)]
+    neighbours.one.get("/openapi.json")
+    assert "deskhand.desktop.openapi.screen" in imported(neighbours.one)
+
+
+def imported(desktop: Service) -> list[str]:
+    """Modules that modules of a desktop's processes have imported (-X importtime)."""
+    lines = desktop.errors.read_text().splitlines()
+    return [line.rpartition("|")[2].strip() for line in lines if line.startswith("import time:")]
 
 
 def test_a_desktop_records_and_cuts_without_its_own_files(neighbours: Neighbours) -> None:

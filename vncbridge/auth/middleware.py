@@ -22,12 +22,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.add_routes import add_routes
-from deskhand.vncbridge.openapi.document import ApiOperations
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
 from .credentials import SESSION_SECONDS, Credentials
 from .errors import BodyTooLarge, SilentBody, too_large
-from .openapi import complete_openapi
+from .openapi import Operations, complete_openapi
 from .policy import (
     CALLING_DIALECT,
     AccessPolicy,
@@ -345,11 +344,12 @@ def install_auth(
     *,
     secure: bool = False,
     kin: OwningChats = owned_by_none,
-    operations: ApiOperations | None = None,
+    operations: Operations | None = None,
 ) -> None:
     """Add access control to an application, with the login routes and the form of its errors.
 
-    The OpenAPI document of the application then describes ``operations`` and lists all routes.
+    The OpenAPI document of the application then describes what ``operations`` returns, and lists
+    all routes.
     """
     add_routes(app, login_router(credentials, secure))
     complete_openapi(app, operations)

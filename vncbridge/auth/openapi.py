@@ -6,7 +6,7 @@ pages and WebSockets from the document; the member ``x-routes`` lists them as we
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fastapi import FastAPI
@@ -85,14 +85,16 @@ OPERATIONS: ApiOperations = {
     "POST /logout": ApiOperation("sign_out", _SIGNED_IN),
 }
 """Operations that every service has."""
+Operations = Callable[[], ApiOperations]
+"""Returns the operations of one service; called for the document only, which may load them."""
 # FastAPI documents these for its 422; the services answer 400 in the form above instead.
 _OF_THE_FRAMEWORK = ("HTTPValidationError", "ValidationError")
 
 
-def complete_openapi(app: FastAPI, operations: ApiOperations | None = None) -> None:
+def complete_openapi(app: FastAPI, operations: Operations | None = None) -> None:
     """Make the OpenAPI document of an application complete, when it is first requested.
 
-    It gets the names and answers of ``operations``, refusals, and the list of all routes.
+    It gets the names and answers that ``operations`` returns, refusals, and the list of all routes.
     """
     described = app.openapi
 
@@ -100,7 +102,7 @@ def complete_openapi(app: FastAPI, operations: ApiOperations | None = None) -> N
         document = described()
         # FastAPI keeps the document after the first call and returns the same object again.
         if MEMBER not in document:
-            describe(document, {**OPERATIONS, **(operations or {})})
+            describe(document, {**OPERATIONS, **({} if operations is None else operations())})
             complete(document)
             document[MEMBER] = [
                 {"method": method, "path": path} for method, path in sorted(served(app.routes))

@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from deskhand.desktop.mcp.api import SERVER, McpEndpoint, add_mcp
+from deskhand.desktop.mcp.api import SERVER, CallerOf, LoadCallers, McpEndpoint, add_mcp
 from deskhand.desktop.mcp.ports import McpCaller
 from deskhand.desktop.mcp.selection import selection_of
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -51,10 +51,14 @@ def _caller(request: Request) -> McpCaller:
     return McpCaller(request.headers["deskhand-chat-id"], FakeCalls())
 
 
-def run(scenario: Callable[[Http], Awaitable[None]], loader: Loader) -> None:
+def run(
+    scenario: Callable[[Http], Awaitable[None]],
+    loader: Loader,
+    load_callers: LoadCallers = lambda: _caller,
+) -> None:
     async def served() -> None:
         app = FastAPI(redirect_slashes=False)
-        add_mcp(app, McpEndpoint(_caller, "1.0", loader))
+        add_mcp(app, McpEndpoint(load_callers, "1.0", loader))
         credentials = Credentials("cafe0123", lambda: 1_000_000.0)
         credentials.accept_token("dh_test", Principal("owner"))
         install_auth(app, AccessPolicy(), credentials)
@@ -78,6 +82,33 @@ def test_the_library_is_loaded_by_the_first_request_only() -> None:
 
     run(scenario, loader)
     assert loader.loaded == [SERVER]
+
+
+def test_the_callers_are_loaded_once_by_the_first_request() -> None:
+    loaded: list[str] = []
+
+    def load() -> CallerOf:
+        loaded.append("callers")
+        return _caller
+
+    async def scenario(client: Http) -> None:
+        assert not loaded
+        await asyncio.gather(*(client.post("/mcp") for _ in range(3)))
+
+    run(scenario, Loader(), load)
+    assert loaded == ["callers"]
+
+
+def test_callers_that_cannot_be_loaded_are_reported() -> None:
+    def load() -> CallerOf:
+        raise ImportError("no calls")
+
+    async def scenario(client: Http) -> None:
+        answer = await client.post("/mcp")
+        assert answer.status_code == 503
+        assert answer.json()["detail"] == "its library cannot be loaded: no calls"
+
+    run(scenario, Loader(), load)
 
 
 def test_access_control_comes_first() -> None:

@@ -405,7 +405,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
             return frozenset({name})
         return frozenset(filter(None, [(await files.get(name)).chat_id]))
 
-    install_auth(app, AccessPolicy(), credentials, kin=owners, operations=OPERATIONS)
+    install_auth(app, AccessPolicy(), credentials, kin=owners, operations=lambda: OPERATIONS)
     return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 

@@ -23,7 +23,7 @@ class FakePlane:
         self.calls = FakeCalls()
         self.requests: list[tuple[str, Any]] = []
         self.app = FastAPI()
-        add_mcp(self.app, McpEndpoint(self._caller, "1.0"))
+        add_mcp(self.app, McpEndpoint(lambda: self._caller, "1.0"))
 
         @self.app.get("/healthz")
         async def healthz() -> dict[str, str]:

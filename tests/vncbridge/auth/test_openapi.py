@@ -6,6 +6,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.auth.openapi import ANY_METHOD, complete, complete_openapi
+from deskhand.vncbridge.openapi.document import ApiOperation, ApiOperations
 
 OK = {"200": {"description": "Fine."}}
 
@@ -94,7 +95,14 @@ def test_an_application_names_pages_sockets_and_what_takes_any_method() -> None:
     async def watch(websocket: WebSocket) -> None:
         raise NotImplementedError
 
-    complete_openapi(app)
+    asked: list[str] = []
+
+    def operations() -> ApiOperations:
+        asked.append("operations")
+        return {"GET /api/a/{name}": ApiOperation("read_a")}
+
+    complete_openapi(app, operations)
+    assert not asked
     app.include_router(routes)
     app.router.routes.append(Route("/below/{rest:path}", Anything()))
     app.router.routes.append(WebSocketRoute("/below/{rest:path}", Anything()))
@@ -109,4 +117,6 @@ def test_an_application_names_pages_sockets_and_what_takes_any_method() -> None:
         ]
     )
     assert list(document["paths"]) == ["/api/a/{name}"]
+    assert document["paths"]["/api/a/{name}"]["get"]["operationId"] == "read_a"
     assert app.openapi() is document
+    assert asked == ["operations"]

@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
-from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
@@ -48,7 +48,6 @@ from deskhand.tools.kit.read_screen import ReadScreenTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.write_file import WriteFileTool
-from deskhand.tools.mcp.plane_calls import PlaneCallers
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
@@ -72,6 +71,7 @@ from deskhand.vncbridge.server.server import Address
 from .app import create_app
 from .facts import service_facts
 from .fleet import open_fleet
+from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
 from .measured import metrics_router
 from .models import open_models, start_preloading
@@ -217,12 +217,12 @@ def _add_middleware(
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin = _access_policy(settings), ChatOwnership(store)
-    install_auth(app, policy, credentials, kin=kin, operations=OPERATIONS)
+    install_auth(app, policy, credentials, kin=kin, operations=operations)
     app.add_middleware(AccessLog)
 
 
 def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:
-    callers = PlaneCallers(chats, ChatOwnership(store), base_url)
+    callers = partial(mcp_callers, chats, ChatOwnership(store), base_url)
     add_mcp(app, McpEndpoint(callers, app.version))
 
 

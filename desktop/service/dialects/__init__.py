@@ -1,0 +1,1 @@
+"""One module for each dialect: its router for a desktop. Only those that are on are loaded."""

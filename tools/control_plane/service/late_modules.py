@@ -1,0 +1,26 @@
+"""Modules that a control plane loads when a request needs them, and not for its start."""
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from deskhand.desktop.mcp.api import CallerOf
+from deskhand.tools.control_plane.ports import Chats
+from deskhand.tools.store.ownership import ChatOwnership
+from deskhand.vncbridge.openapi.document import ApiOperations
+
+Load = Callable[[str], Any]
+
+
+def mcp_callers(
+    chats: Chats, owning: ChatOwnership, base_url: str, load: Load = importlib.import_module
+) -> CallerOf:
+    """Load the calls of MCP's tools; see `McpEndpoint`."""
+    found: CallerOf = load("deskhand.tools.mcp.plane_calls").PlaneCallers(chats, owning, base_url)
+    return found
+
+
+def operations(load: Load = importlib.import_module) -> ApiOperations:
+    """Load names and answers of the operations, for the OpenAPI document."""
+    found: ApiOperations = load("deskhand.tools.control_plane.openapi.operations").OPERATIONS
+    return found
