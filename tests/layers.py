@@ -52,6 +52,7 @@ desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/net
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/mcp: desktop/actions vncbridge vncbridge/http
 desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
+desktop/mcp_client/remote: desktop/mcp_client
 desktop/mcp_client: desktop/files desktop/http_errors.py desktop/processes desktop/programs
 desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
@@ -140,9 +141,10 @@ OWNER = {
     "av": {"desktop/screenshots", "recording/video"},
     "cryptography": {"tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
+    "httpcore2": {"desktop/mcp_client/remote"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
-    "mcp": {"desktop/mcp", "desktop/mcp_client"},
+    "mcp": {"desktop/mcp", "desktop/mcp_client", "desktop/mcp_client/remote"},
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},

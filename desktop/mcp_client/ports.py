@@ -1,12 +1,17 @@
 """Ports of the connections to MCP servers."""
 
-from collections.abc import Mapping, Sequence
+import socket
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .server_entry import ServerEntry
 
 Json = dict[str, Any]
+
+Connect = Callable[[str, int], Awaitable[socket.socket]]
+"""Returns a non-blocking TCP socket that the agent has connected to a host and port; raises
+OSError."""
 
 
 @dataclass(frozen=True)

@@ -32,5 +32,18 @@ class ServerEntry:
     def summary(self) -> str:
         """Return what the server runs or where it is, without values that may be secret."""
         named = " ".join(f"{name}=…" for name, _ in (*self.env, *self.headers))
-        what = " ".join((self.command, *self.args)) if self.transport == "stdio" else self.url
+        what = " ".join((self.command, *self.args))
+        if self.transport != "stdio":
+            what = _without_values(self.url)
         return f"{what} ({named})" if named else what
+
+
+def _without_values(url: str) -> str:
+    """Return a URL without its password and the values of its query."""
+    address, mark, query = url.partition("?")
+    scheme, slashes, rest = address.partition("://")
+    server, slash, path = rest.partition("/")
+    user, at, host = server.rpartition("@")
+    hidden = f"{user.partition(':')[0]}:…" if ":" in user else user
+    names = "&".join(f"{pair.partition('=')[0]}=…" for pair in query.split("&"))
+    return f"{scheme}{slashes}{hidden}{at}{host}{slash}{path}{mark}{names if mark else ''}"

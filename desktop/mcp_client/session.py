@@ -102,51 +102,39 @@ class SdkConnection:
                 )
             )
 
+    def end(self) -> None:
+        """Close the connection soon, as its transport cannot carry on; twice is fine."""
+        if not (self._session.done() or self._closing.is_set()):
+            # It is being opened, in code of the transport that waits for no event of ours.
+            self._task.cancel()
+        self._closing.set()
+
     async def close(self) -> None:
         """Leave the session and its transport, which ends the server's processes."""
-        self._closing.set()
+        self.end()
         await asyncio.wait({self._task})
 
     async def _run(self) -> None:
+        limit = asyncio.timeout(self._initialize_seconds)
         try:
-            async with self._transport() as (read, write), self._client_session(read, write) as one:
-                if await self._initialized(one):
-                    self._session.set_result(one)
-                    await self._closing.wait()
-        except BaseExceptionGroup as group:
-            self._fail(group.exceptions[0])
-        except Exception as error:  # noqa: BLE001 - of many libraries, about this server alone
+            async with limit, self._transport() as streams, self._client_session(streams) as one:
+                await one.initialize()
+                limit.reschedule(None)
+                self._session.set_result(one)
+                await self._closing.wait()
+        except (Exception, BaseExceptionGroup) as error:  # noqa: BLE001 - of many libraries
+            if limit.expired():
+                self._failure = f"initialize was not answered in {self._initialize_seconds:g} s"
             self._fail(error)
         finally:
             if not self._session.done():
-                self._session.set_exception(ServerFailed(self._failure or "it was closed"))
+                reason = self._failure or self._ending() or "it was closed"
+                self._session.set_exception(ServerFailed(reason))
                 # Nobody may wait for it any more.
                 self._session.exception()
 
-    def _client_session(self, read: Any, write: Any) -> ClientSession:
-        return ClientSession(read, write, client_info=self._client)
-
-    async def _initialized(self, session: ClientSession) -> bool:
-        """Initialize unless the connection is closed meanwhile."""
-        initializing = asyncio.ensure_future(session.initialize())
-        closing = asyncio.ensure_future(self._closing.wait())
-        try:
-            done, _ = await asyncio.wait(
-                {initializing, closing},
-                timeout=self._initialize_seconds,
-                return_when=asyncio.FIRST_COMPLETED,
-            )
-            if initializing in done:
-                initializing.result()
-                return True
-            if not done:
-                self._failure = f"initialize was not answered in {self._initialize_seconds:g} s"
-            return False
-        finally:
-            closing.cancel()
-            initializing.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await initializing
+    def _client_session(self, streams: Streams) -> ClientSession:
+        return ClientSession(*streams, client_info=self._client)
 
     def _fail(self, error: BaseException) -> None:
         while isinstance(error, BaseExceptionGroup):
@@ -240,6 +228,8 @@ async def _answered(connection: SdkConnection, seconds: float, what: str) -> Asy
 
 
 def _reason(error: BaseException) -> str:
+    if isinstance(error, ServerFailed):
+        return str(error)
     if isinstance(error, MCPError):
         return str(error) or "the server answered with an error"
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -3,6 +3,7 @@
 from contextlib import AsyncExitStack
 from pathlib import Path
 
+from deskhand.desktop.agent_helper.connections import HelperConnections
 from deskhand.desktop.agent_helper.files import HelperFiles
 from deskhand.desktop.mcp_client.agent_files import AgentConfigFiles
 from deskhand.desktop.mcp_client.connector import McpConnector
@@ -41,7 +42,7 @@ async def open_tool_servers(
     await stack.enter_async_context(programs)
     servers = ToolServers(
         AgentConfigFiles(HelperFiles(common.helper), [common.workdir / CONFIG_FILE]),
-        McpConnector(programs, VERSION),
+        McpConnector(programs, HelperConnections(common.helper), VERSION),
         trust=context.settings.trust_mcp_servers,
     )
     return await stack.enter_async_context(servers)

@@ -1,10 +1,12 @@
 """What an agent reaches over the network, by commands and by pages."""
 
+import json
 import os
 import shlex
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +33,7 @@ pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 TREE = "/api/v0/desktop/accessibility"
 LOOPBACK_PORT = 8099
 PLANE_PORT = 7778
+MCP_PORTS = {"http": 8097, "sse": 8098}
 RULE = "(egress, mode list: allowed.test, *.docs.test)"
 CHROMIUM = (
     "chromium --headless --no-first-run --disable-gpu --user-data-dir=$(mktemp -d)"
@@ -232,6 +235,55 @@ def test_with_none_nothing_is_reached_but_a_grant(
     with desktop_with(network, folder, "--egress", "none", *granted) as desktop:
         assert reached(desktop, targets) == {"the host's loopback"}, url
         assert desktop.get("/api/v0/desktop")["egress"]["grants"] == [granted[1]]
+
+
+def mcp_states(desktop: Service, urls: dict[str, str], transport: str) -> dict[str, str]:
+    """Return what keeps servers of `.mcp.json` at these addresses from working."""
+    numbered = {f"server{number}": name for number, name in enumerate(urls)}
+    entries = {one: {"type": transport, "url": urls[name]} for one, name in numbered.items()}
+    path = f"{output(desktop, 'pwd').strip()}/.mcp.json"
+    content = json.dumps({"mcpServers": entries}).encode()
+    written = desktop.http.post("/api/v0/write-file", params={"path": path}, content=content)
+    assert written.is_success, written.text
+    listed = desktop.http.get("/api/v0/mcp/tools", timeout=60).json()
+    return {numbered[one["name"]]: one["error"] for one in listed["servers"]}
+
+
+@pytest.mark.slow("five desktops, and servers that are not answered")
+@pytest.mark.parametrize("transport", ["http", "sse"])
+def test_a_server_of_mcp_json_is_reached_only_where_commands_reach(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str], transport: str
+) -> None:
+    script = str(Path(__file__).parents[1] / "data" / "mcp" / "remote_server.py")
+    port = MCP_PORTS[transport]
+    path = "sse" if transport == "sse" else "mcp"
+    targets = {**targets, "a server": f"http://127.0.0.1:{port}/{path}"}
+    listed = {"a listed host": "http://allowed.test/mcp"}
+    command = network.on_host(sys.executable, script, transport, "127.0.0.1", str(port))
+    trust = "--trust-mcp-servers"
+    with _started(command):
+        with desktop_with(network, folder, trust) as desktop:
+            until(lambda: reaches(desktop, targets["a server"]), "the server")
+            errors = mcp_states(desktop, targets, transport)
+            unreached = {name for name, error in errors.items() if "no connection" in error}
+            assert unreached == {"slirp's name of the host's loopback"}
+            assert errors["a server"] == ""
+        for mode in ("internet", "none"):
+            with desktop_with(network, folder, trust, "--egress", mode) as desktop:
+                errors = mcp_states(desktop, targets, transport)
+                assert all("no connection" in error for error in errors.values()), errors
+        options = ("--egress", "list", "--egress-allow", "allowed.test")
+        with desktop_with(network, folder, trust, *options) as desktop:
+            errors = mcp_states(desktop, targets | listed, transport)
+            answered = errors.pop("a listed host")
+            assert "no connection" not in answered
+            assert "403" not in answered
+            # Loopback addresses are not asked of the proxy.
+            assert all("no connection" in one or "403" in one for one in errors.values()), errors
+        grant = ("--egress-grant", f"127.0.0.1:{port}")
+        with desktop_with(network, folder, trust, "--egress", "none", *grant) as desktop:
+            errors = mcp_states(desktop, targets, transport)
+            assert [name for name, error in errors.items() if not error] == ["a server"]
 
 
 def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_rules(

@@ -3,8 +3,12 @@
 import json
 import os
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +27,8 @@ from tests.system.services import (
 
 pytestmark = pytest.mark.x11
 
+REMOTE = Path(__file__).parents[1] / "data" / "mcp" / "remote_server.py"
+TOOLS = ("echo", "caller")
 SCRIPT = Path(__file__).parents[1] / "data" / "mcp" / "notes_server.py"
 PYTHON = "/usr/bin/python3"
 MARK = b"DESKHAND_MCP_SERVER="
@@ -135,6 +141,69 @@ def test_a_private_take_over_refuses_calls_and_stops_servers_as_commands(agent: 
     assert (refused.status_code, refused.json()["code"]) == (409, "human_in_control")
     assert agent.desktop.http.delete("/api/v0/desktop/lease").is_success
     assert agent.call("notes__echo", text="hi").is_success
+
+
+@contextmanager
+def remote_server(transport: str) -> Iterator[str]:
+    """A server of the official SDK outside of the desktop; yield its address."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, str(REMOTE), transport, "127.0.0.1", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: connectable(port), "the server")
+            yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
+        finally:
+            process.kill()
+
+
+def connectable(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+def connected(port: int) -> int:
+    """Number of connections to a local port, of all processes."""
+    rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    columns = (row.split() for row in rows)
+    return sum(one[2].endswith(f":{port:04X}") and one[3] == "01" for one in columns)
+
+
+def owners(port: int) -> set[str]:
+    """Users who have connected to a local port."""
+    rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    columns = (row.split() for row in rows)
+    return {one[7] for one in columns if one[2].endswith(f":{port:04X}") and one[3] == "01"}
+
+
+def test_servers_over_http_and_sse_are_reached_by_connections_of_the_agent(agent: Agent) -> None:
+    with remote_server("http") as first, remote_server("sse") as second:
+        ports = [int(url.rpartition("/")[0].rpartition(":")[2]) for url in (first, second)]
+        headers = {"X-Key": "${HOME}"}
+        servers = {
+            "web": {"url": first, "headers": headers},
+            "old": {"url": second, "type": "sse", "headers": headers},
+        }
+        agent.write(".mcp.json", json.dumps({"mcpServers": servers}).encode())
+        assert {one["state"] for one in agent.catalog()["servers"]} == {"needs_approval"}
+        assert [connected(port) for port in ports] == [0, 0]
+        agent.approve_all()
+        names = [tool["name"] for tool in agent.catalog()["tools"]]
+        assert names == [f"{server}__{tool}" for server in ("old", "web") for tool in TOOLS]
+        home = agent.desktop.post("/api/v0/processes/start", {"command": "printf %s $HOME"})
+        path = agent.desktop.get(f"/api/v0/processes/{home['id']}/output?wait=true")["output"]
+        if agent.desktop.get("/api/v0/desktop")["level"] == "user":
+            assert {owner for port in ports for owner in owners(port)} == {agent.user}
+        for server in ("web", "old"):
+            answer = agent.call(f"{server}__caller").json()
+            assert answer["content"][0]["text"] == f"127.0.0.1 {path}"
+        agent.desktop.post("/api/v0/desktop/lease", PRIVATE)
+        refused = agent.call("web__echo", text="hi")
+        assert (refused.status_code, refused.json()["code"]) == (409, "human_in_control")
+        assert agent.desktop.http.delete("/api/v0/desktop/lease").is_success
+        agent.write(".mcp.json", b"{}")
+        assert agent.catalog() == {"tools": [], "servers": []}
+        until(lambda: [connected(port) for port in ports] == [0, 0], "the end of connections")
 
 
 @pytest.mark.soak

@@ -28,6 +28,7 @@ from deskhand.desktop.processes.output_file import open_output, replace_exit
 from .bus_connection import authenticated
 from .change_pipe import change_pipe
 from .server import CallContext, Operation, OperationResult
+from .tcp_connection import connected
 
 Json = dict[str, Any]
 
@@ -159,6 +160,11 @@ def _connect_bus(asked: Json, call: CallContext) -> OperationResult:
     return OperationResult({}, (authenticated(asked["address"]).detach(),))
 
 
+def _connect(asked: Json, call: CallContext) -> OperationResult:
+    """Connect to a host and port; the descriptor is of the socket."""
+    return OperationResult({}, (connected(asked["host"], asked["port"]).detach(),))
+
+
 def operations(roots: Roots, environment: Mapping[str, str]) -> dict[str, Operation]:
     """Return the operations by name."""
     files, git = FileOperations(roots), GitOperations(environment)
@@ -181,4 +187,5 @@ def operations(roots: Roots, environment: Mapping[str, str]) -> dict[str, Operat
         "output": Operation(_open_output),
         "exit": Operation(_write_exit),
         "bus": Operation(_connect_bus),
+        "connect": Operation(_connect, "network"),
     }

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -24,6 +25,10 @@ PATIENCE = 20.0
 
 def entry(*modes: str, env: Pairs = ()) -> ServerEntry:
     return ServerEntry("notes", "stdio", sys.executable, ("-SE", str(SERVER), *modes), env)
+
+
+async def no_connection(_host: str, _port: int) -> socket.socket:
+    raise OSError("the agent has no network")
 
 
 def alive(pid: int) -> bool:
@@ -51,7 +56,7 @@ def run(scenario: Callable[[McpConnector, ServerPrograms], Awaitable[None]], fol
         environment = {"PATH": os.environ["PATH"], "HOME": "/nowhere"}
         programs = ServerPrograms(lambda: dict(environment), lambda: [folder])
         async with asyncio.timeout(PATIENCE), programs:
-            await scenario(McpConnector(programs, "1", GRACE), programs)
+            await scenario(McpConnector(programs, no_connection, "1", GRACE), programs)
 
     asyncio.run(inside())
 
@@ -154,16 +159,19 @@ def test_the_library_that_cannot_be_loaded_is_reported(tmp_path: Path) -> None:
 
     async def scenario(_: McpConnector, programs: ServerPrograms) -> None:
         with pytest.raises(ServerFailed, match="the library of MCP cannot be loaded: no mcp"):
-            await McpConnector(programs, "1", GRACE, load).connect(entry())
+            await McpConnector(programs, no_connection, "1", GRACE, load).connect(entry())
 
     run(scenario, tmp_path)
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
-def test_other_transports_are_refused(tmp_path: Path, transport: Transport) -> None:
+def test_other_transports_use_connections_of_the_agent(
+    tmp_path: Path, transport: Transport
+) -> None:
     async def scenario(connector: McpConnector, _: ServerPrograms) -> None:
-        entry = ServerEntry("web", transport, url="http://127.0.0.1:1/mcp")
-        with pytest.raises(ServerFailed, match=f"of type {transport} are not served, only stdio"):
+        entry = ServerEntry("web", transport, url="http://far.test/mcp")
+        reason = "no connection to far.test:80: the agent has no network"
+        with pytest.raises(ServerFailed, match=reason):
             await connector.connect(entry)
 
     run(scenario, tmp_path)

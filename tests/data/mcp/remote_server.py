@@ -1,0 +1,29 @@
+"""A server of the official SDK: `remote_server.py http|sse ADDRESS PORT`."""
+
+import sys
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+
+server = MCPServer("remote", log_level="CRITICAL")
+
+
+@server.tool()
+def echo(text: str) -> str:
+    """Return the text."""
+    return text
+
+
+@server.tool()
+async def caller(context: Context) -> str:
+    """Return the address of the caller, and its key."""
+    request = context.request_context.request
+    assert request is not None
+    return f"{request.client.host} {request.headers.get('x-key')}"
+
+
+transport, address, port = sys.argv[1:]
+if transport == "sse":
+    server.run(transport="sse", host=address, port=int(port))
+else:
+    server.run(transport="streamable-http", host=address, port=int(port))
