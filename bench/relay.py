@@ -213,7 +213,7 @@ async def keys_in_pages(ways: Ways) -> dict[str, Row]:
     """Measure the time from noVNC's key event to the canvas, within a page."""
     spent: dict[str, list[float]] = {}
     async with (
-        Service(viewer.router()) as service,
+        Service(viewer.router(viewer.Assets(viewer.FOLDER))) as service,
         async_playwright() as playwright,
         await playwright.chromium.launch(
             executable_path="/usr/bin/chromium", args=["--no-sandbox"]

@@ -31,6 +31,8 @@ from deskhand.desktop.windows.focus import Focus
 from deskhand.desktop.windows.watcher import WindowWatch
 from deskhand.desktop.windows.windows import X11Windows
 from deskhand.vncbridge.server.server import Address
+from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
+from deskhand.vncbridge.viewer.pages import Assets
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
@@ -167,7 +169,7 @@ class AttachedScreen:
             windows=lambda: attached.windows,
             clipboard=lambda: attached.clipboard,
             home=Path.home,
-            pages=pages_router(),
+            pages=pages_router(Assets(PAGES)),
             no_live_view=_NO_LIVE_VIEW,
         )
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from deskhand.desktop.agent_helper.downloads import DownloadEvents
 from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
@@ -61,6 +61,8 @@ from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.server import Address, Serving
+from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
+from deskhand.vncbridge.viewer.pages import Assets
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
@@ -83,7 +85,7 @@ Display = DisplaySupervisor[DisplayInstance]
 class Preloaded:
     """The package's files that are served, or copied for each session."""
 
-    pages: APIRouter
+    pages: Assets
     files: SessionFiles
     clients: ClientFiles
     dialects: tuple[Dialect, ...]
@@ -99,7 +101,7 @@ def preload(speak: Iterable[str]) -> Preloaded:
     Serving(FastAPI())
     hold_modules()
     dialects = load_dialects(speak)
-    return Preloaded(pages_router(), SessionFiles.read(), ClientFiles.read(), dialects)
+    return Preloaded(Assets(PAGES), SessionFiles.read(), ClientFiles.read(), dialects)
 
 
 class DesktopService:
@@ -191,7 +193,7 @@ class DesktopService:
         browser = await asyncio.to_thread(self._prepare_browser)
         deferred = self._defer(stack, browser, lambda: display.want())
         options = self._options(spawner, browser, deferred, lambda: recording.recorder.touch())
-        # Meanwhile this process would wait. `held_modules` finds what is loaded.
+        # In a thread, as this one waits for the X server.
         warming = asyncio.get_running_loop().run_in_executor(None, asyncio.run, warm_up())
         display = stack.enter_context(
             DisplaySupervisor(
@@ -322,7 +324,7 @@ class DesktopService:
             windows=lambda: display.current().windows,
             clipboard=lambda: display.current().clipboard,
             home=lambda: self._context.directory.path / "home",
-            pages=self._preloaded.pages,
+            pages=pages_router(self._preloaded.pages),
             no_live_view=_NO_LIVE_VIEW,
             live_view=LiveView(
                 self._viewers, None if upstream is None else WaitingUpstream(upstream, display)

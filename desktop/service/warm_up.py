@@ -1,7 +1,8 @@
 """One request to an unused application, so that libraries load now what they load lazily.
 
-After the change of user a lazy import may fail: the desktop's user may be unable to read the
-files of the package and of its libraries.
+It is made while the X server starts, which this process waits for anyway: the first request then
+need not load them. The desktop's user may be unable to read their files, but `held_modules` finds
+them.
 """
 
 import asyncio

@@ -120,7 +120,7 @@ async def serving(
             status,
             relay.router(upstream, lambda: False, watchers),
             lease_router(leasing, lambda: watchers.count, lambda _: True),
-            viewer.router(),
+            viewer.router(viewer.Assets(viewer.FOLDER)),
         ]
 
 

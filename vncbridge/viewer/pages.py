@@ -74,9 +74,11 @@ class Assets:
         return routes
 
 
-def router() -> APIRouter:
-    """Return the routes of a desktop service's pages: the viewer at ``/``, and the sign-in."""
-    assets = Assets(FOLDER)
+def router(assets: Assets) -> APIRouter:
+    """Return the routes of a desktop service's pages: the viewer at ``/``, and the sign-in.
+
+    ``assets`` are those of `FOLDER`. The first route of a process loads more of the web framework.
+    """
     routes = shared_router(assets)
 
     @routes.api_route("/", methods=METHODS, include_in_schema=False)

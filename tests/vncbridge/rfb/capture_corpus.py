@@ -150,7 +150,7 @@ async def novnc(capture: Capture) -> None:
     routes.add_api_websocket_route("/stream", capture.websocket)
     with tempfile.TemporaryDirectory() as folder, running_chromium(Path(folder)) as chrome:
         async with (
-            Service(routes, viewer.router()) as service,
+            Service(routes, viewer.router(viewer.Assets(viewer.FOLDER))) as service,
             chromium(chrome) as browser,
             page_of(browser) as page,
         ):

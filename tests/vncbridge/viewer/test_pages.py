@@ -10,7 +10,7 @@ from deskhand.vncbridge.viewer.pages import FOLDER, Assets, router
 @pytest.fixture
 def browser() -> TestClient:
     app = FastAPI()
-    app.include_router(router())
+    app.include_router(router(Assets(FOLDER)))
     return TestClient(app)
 
 
