@@ -95,7 +95,7 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
 tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
-tools/control_plane/openapi: tools/conversation vncbridge/auth vncbridge/openapi
+tools/control_plane/openapi: desktop/openapi tools/conversation vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: desktop recording/library tools/audit tools/control_plane
@@ -109,7 +109,7 @@ tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
-tools/forward: desktop/client vncbridge/auth
+tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network tools/conversation tools/kit/support
 tools/kit/support: tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network

@@ -35,7 +35,7 @@ _STEP = record(
         "picture_url": TEXT,
     },
 )
-_PART = record(
+RECORDING_PART = record(
     "RecordingPart",
     {
         "index": COUNT,
@@ -62,7 +62,7 @@ _FACTS: Json = {
     "duration_s": described(NUMBER, "Real time that the recording covers."),
     "video_s": described(NUMBER, "Length of the video, in which idle periods are sped up."),
     "bytes": COUNT,
-    "parts": array(_PART),
+    "parts": array(RECORDING_PART),
     "video_url": TEXT,
     "thumbnail_url": TEXT,
     "steps_url": TEXT,

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.vncbridge.server.unix_socket import bound_path
 
 from .errors import DialectOff
 from .http_forward import HttpForward
-from .listener import HOST, Serve, bound_path, bound_port, listening
+from .listener import BACKLOG, HOST, Serve, bound_port, listening
 from .request_head import DialectRoute
 from .upstream import UNIX, Upstream
 from .vnc_forward import Role, VncForward
@@ -96,7 +97,7 @@ async def forward(
 def _bound(options: ForwardOptions) -> tuple[socket.socket, str]:
     if options.listen:
         path = Path(options.listen.removeprefix(UNIX))
-        return bound_path(path), str(path)
+        return bound_path(path, BACKLOG), str(path)
     bound = bound_port(options.port, PORTS[options.protocol])
     return bound, f"{HOST}:{bound.getsockname()[1]}"
 

@@ -17,6 +17,8 @@ from .request_head import LONGEST_HEAD
 
 HOST = "127.0.0.1"
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+BACKLOG = 128
+"""Connections that the kernel keeps until they are accepted."""
 NEXT_PORTS = 100
 """Ports that are tried when the default one is in use."""
 
@@ -35,7 +37,7 @@ def bound_port(port: int | None, default: int) -> socket.socket:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((HOST, candidate))
-            bound.listen()
+            bound.listen(BACKLOG)
         except OSError as error:
             bound.close()
             if error.errno != errno.EADDRINUSE:
@@ -43,38 +45,6 @@ def bound_port(port: int | None, default: int) -> socket.socket:
             continue
         return bound
     raise PortInUse(default if port is None else port)
-
-
-def bound_path(path: Path) -> socket.socket:
-    """Return a unix socket that only this user may connect to.
-
-    Raises:
-        OSError: If something is at that path already, or it cannot be created.
-    """
-    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    # The mode applies from the beginning: others cannot connect before a chmod(2).
-    before = os.umask(0o177)
-    try:
-        _remove_dead(path)
-        bound.bind(str(path))
-        bound.listen()
-    except OSError:
-        bound.close()
-        raise
-    finally:
-        os.umask(before)
-    return bound
-
-
-def _remove_dead(path: Path) -> None:
-    """Remove a socket that a killed process has left."""
-    if not path.is_socket():
-        return
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except ConnectionRefusedError:
-            path.unlink()
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import gc
-import os
 import resource
 import signal
 import socket
@@ -21,6 +20,7 @@ from deskhand.vncbridge.errors import CannotListen
 from .connection_limits import ConnectionLimits
 from .http_protocol import LimitedProtocol, ServerConfig
 from .shutdown_response import ShutdownResponse
+from .unix_socket import bound_path
 from .websocket_protocol import StreamProtocol
 
 CLOSING_SECONDS = 2
@@ -105,7 +105,7 @@ def listening(wanted: Address) -> Iterator[tuple[socket.socket, Address]]:
             yield bound, address
         return
     try:
-        bound = _bind_unix(wanted.path) if wanted.path is not None else _bind_tcp(wanted)
+        bound = bound_path(wanted.path, BACKLOG) if wanted.path is not None else _bind_tcp(wanted)
     except OSError as error:
         raise CannotListen(wanted.url, error.strerror or str(error)) from error
     try:
@@ -136,36 +136,6 @@ def _inherited(descriptor: int) -> Iterator[tuple[socket.socket, Address]]:
     name = bound.getsockname()
     with bound:
         yield bound, Address(path=Path(name)) if isinstance(name, str) else Address(*name[:2])
-
-
-def _bind_unix(path: Path) -> socket.socket:
-    bound = socket.socket(socket.AF_UNIX)
-    # Between ``bind`` and ``chmod`` the socket exists with the mode of the umask.
-    before = os.umask(0o077)
-    try:
-        _remove_stale_socket(path)
-        bound.bind(str(path))
-        path.chmod(0o600)
-        bound.listen(BACKLOG)
-    except OSError:
-        bound.close()
-        raise
-    finally:
-        os.umask(before)
-    return bound
-
-
-def _remove_stale_socket(path: Path) -> None:
-    """Remove a socket without a listener; leave everything else."""
-    if not path.is_socket():
-        return
-    with socket.socket(socket.AF_UNIX) as probe:
-        probe.settimeout(1.0)
-        try:
-            probe.connect(str(path))
-        # Every other result, also a timeout, may be a live server whose queue is full.
-        except ConnectionRefusedError:
-            path.unlink(missing_ok=True)
 
 
 def _bind_tcp(wanted: Address) -> socket.socket:

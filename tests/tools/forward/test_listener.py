@@ -1,15 +1,13 @@
 import asyncio
-import contextlib
 import socket
 import subprocess
-import sys
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 
 import pytest
 
 from deskhand.tools.forward.errors import PortInUse
-from deskhand.tools.forward.listener import HOST, bound_path, bound_port, listening
+from deskhand.tools.forward.listener import BACKLOG, HOST, bound_port, listening
+from deskhand.vncbridge.server.unix_socket import bound_path
 from tests.vncbridge.fakes import short_folder
 
 GREETING = b"served"
@@ -77,7 +75,7 @@ def test_the_next_free_port_is_used_unless_one_is_requested() -> None:
 def test_a_unix_socket_is_private_and_removed_at_the_end() -> None:
     with short_folder() as folder:
         path = folder / "vnc"
-        bound = bound_path(path)
+        bound = bound_path(path, BACKLOG)
         assert path.stat().st_mode & 0o777 == 0o600
 
         async def scenario() -> None:
@@ -87,25 +85,3 @@ def test_a_unix_socket_is_private_and_removed_at_the_end() -> None:
 
         while_listening(bound, scenario)
         assert not path.exists()
-
-
-def test_a_socket_that_a_killed_process_has_left_is_replaced() -> None:
-    with short_folder() as folder:
-        path = folder / "vnc"
-        code = f"import socket; s = socket.socket(1); s.bind({str(path)!r})"
-        subprocess.run([sys.executable, "-c", code], check=True)
-        bound_path(path).close()
-
-
-@pytest.mark.parametrize("kind", ["file", "socket"])
-def test_a_path_in_use_is_left_as_it_is(kind: str) -> None:
-    with short_folder() as folder:
-        path = Path(folder / "vnc")
-        if kind == "file":
-            path.write_text("mine")
-        with contextlib.ExitStack() as stack:
-            if kind == "socket":
-                stack.enter_context(bound_path(path))
-            with pytest.raises(OSError, match="in use"):
-                bound_path(path)
-        assert path.exists()

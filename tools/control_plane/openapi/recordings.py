@@ -1,5 +1,6 @@
 """Answers about recordings and runs."""
 
+from deskhand.desktop.openapi.recordings import RECORDING_PART
 from deskhand.vncbridge.openapi.schemas import (
     ANY_OBJECT,
     COUNT,
@@ -42,18 +43,6 @@ _SUMMARY = record(
     },
 )
 RECORDINGS = record("Recordings", {"recordings": array(_SUMMARY), "next_cursor": nullable(TEXT)})
-_PART = record(
-    "RecordingPart",
-    {
-        "index": COUNT,
-        "file_id": TEXT,
-        "bytes": COUNT,
-        "video_start": NUMBER,
-        "video_s": NUMBER,
-        "end_reason": nullable(TEXT),
-        "video_url": TEXT,
-    },
-)
 RECORDING = record(
     "Recording",
     {
@@ -61,7 +50,7 @@ RECORDING = record(
         "status": TEXT,
         "started_at": nullable(NUMBER),
         **_FACTS,
-        "parts": array(_PART),
+        "parts": array(RECORDING_PART),
         "steps": array(ANY_OBJECT),
         "time_map": described(array(array(NUMBER)), "Points [real seconds, seconds of the video]."),
         "video_url": TEXT,
