@@ -218,7 +218,7 @@ def _until_listening(port: int) -> None:
             socket.create_connection(("127.0.0.1", port)).close()
             return
         turn.wait(0.05)
-    raise TimeoutError(f"nobody listens on port {port}")
+    raise TimeoutError(f"no server listens on port {port}")
 
 
 def serve(path: Path) -> None:

@@ -19,7 +19,7 @@ class ReceivedAnswer:
     descriptors: tuple[int, ...] = ()
 
     def close(self) -> None:
-        """Close the descriptors of an answer that nobody waits for."""
+        """Close the descriptors of an answer that no call waits for."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 

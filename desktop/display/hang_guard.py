@@ -54,7 +54,7 @@ class ProbedServer(Protocol):
 
 
 class HangGuard:
-    """Answers calls in place of the application while the X server answers nobody."""
+    """Answers calls in place of the application while the X server answers no client."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class HangGuard:
     def _forget(self, work: asyncio.Task[None]) -> None:
         self._abandoned.discard(work)
         if not work.cancelled():
-            # Its error has no receiver any more; asyncio would log one that nobody retrieves.
+            # Its error has no receiver any more; asyncio would log one that is not retrieved.
             work.exception()
 
     async def _hang(self) -> None:
-        """Return when the server answers nobody."""
+        """Return when the server answers no client."""
         while True:
             await asyncio.sleep(self._timeouts.unprobed)
             # Calls that are blocked together share one probe.

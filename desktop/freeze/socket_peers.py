@@ -20,7 +20,7 @@ def clients_of_displays() -> frozenset[int]:
     An accepted socket has the name of the one that has accepted it.
 
     Raises:
-        OSError: If the kernel does not tell.
+        OSError: If the kernel does not report them.
     """
     question = _QUESTION.pack(socket.AF_UNIX, 0, 0, 0xFFFF_FFFF, 0, _SHOW_NAME_AND_PEER, 0, 0)
     head = _HEADER.pack(_HEADER.size + len(question), SOCK_DIAG_BY_FAMILY, _REQUEST_DUMP, 1, 0)

@@ -86,7 +86,7 @@ def router(
 
     @routes.get("/refs")
     async def refs(chat_id: UUID | None = None) -> Json:
-        """Tell for which branch and remote each chat last used a credential, and since when."""
+        """List for which branch and remote each chat last used a credential, and since when."""
         found = attribution.refs(str(chat_id) if chat_id else "")
         return {"refs": [{"chat_id": name, **ref.to_json()} for name, ref in found.items()]}
 

@@ -4,7 +4,7 @@ Clients look for the server at the abstract name ``@/tmp/.X11-unix/XN`` before t
 path (libxcb, xcb_util.c). All desktops share the abstract names of the host's network namespace. A
 foreign server at the name would get the connections of another desktop's clients, with its cookie.
 So each desktop has a number of its own, and its name is bound to a socket that accepts nothing:
-nobody else can bind it, and clients are refused there and go on to the file.
+no other process can bind it, and clients are refused there and go on to the file.
 """
 
 import errno

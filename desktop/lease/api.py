@@ -46,7 +46,7 @@ _NAMED: Json = {
 
 
 class LeaseCall(BaseModel):
-    """What somebody wants of the lease."""
+    """A request for a change of the lease."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=_NAMED)
 
@@ -91,7 +91,7 @@ def router(
 
     @routes.delete(PATH)
     async def end(request: Request, name: Name | None = None, viewer: Key | None = None) -> Json:
-        """Take control from whoever has it; for those who have it, and administrators."""
+        """Take control from its present holder; for those who have it, and administrators."""
         if not control.holds_control(control_key(name, viewer)) and not forcing_allowed(request):
             raise _refused()
         control.end()

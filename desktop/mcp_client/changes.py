@@ -13,7 +13,7 @@ class ServerChanges:
     connect: tuple[ServerEntry, ...]
     """New or changed servers, and those to connect again."""
     close: tuple[str, ...]
-    """Names of servers that are gone, or that nobody has approved in their present form."""
+    """Names of servers that are gone, or that are not approved in their present form."""
 
 
 def changes(

@@ -52,7 +52,7 @@ class ToolServerConnection(Protocol):
         """
 
     async def call(self, tool: str, arguments: Json) -> Mapping[str, Any]:
-        """Call a tool; cancelling tells the server to stop.
+        """Call a tool; cancelling asks the server to stop.
 
         Raises:
             ServerFailed: If there is no result, for example none in time.

@@ -130,7 +130,7 @@ class SdkConnection:
             if not self._session.done():
                 reason = self._failure or self._ending() or "it was closed"
                 self._session.set_exception(ServerFailed(reason))
-                # Nobody may wait for it any more.
+                # There may be no call that waits for it any more.
                 self._session.exception()
 
     def _client_session(self, streams: Streams) -> ClientSession:

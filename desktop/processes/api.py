@@ -266,13 +266,13 @@ async def _recorded(progress: Progress, act: Callable[[], Coroutine[Any, Any, An
     return answer
 
 
-def touched(tell: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:
+def touched(note: Touched) -> Callable[[Mapping[str, str], Sequence[str]], None]:
     """Return the function by which other routers report the paths that a request changed."""
 
     def report(headers: Mapping[str, str], paths: Sequence[str]) -> None:
         chat = chat_of(headers)
         if chat is not None:
-            tell(chat, paths)
+            note(chat, paths)
 
     return report
 

@@ -31,7 +31,7 @@ def router(redactor: SecretRedactor) -> APIRouter:
 
     @routes.get("/secrets")
     async def count() -> dict[str, int]:
-        """Tell how many secrets are hidden, never which."""
+        """Return how many secrets are hidden, never which."""
         return {"count": len(redactor)}
 
     @routes.post("/secrets")

@@ -379,7 +379,7 @@ def _xserver(display: Display) -> XServer | None:
 
 
 def _readiness(display: Display) -> str:
-    # A display that nobody has used yet needs no time to answer files and processes.
+    # A display that is not used yet needs no time to answer files and processes.
     return "running" if display.state in ("absent", "wanted") else display.state
 
 

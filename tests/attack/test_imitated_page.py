@@ -102,7 +102,7 @@ class Bank(PageHandler):
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Iterator[int]:
-    """Serve the bank's page with a certificate that nobody trusts; yield the port."""
+    """Serve the bank's page with a certificate that no browser trusts; yield the port."""
     Bank.typed = Queue()
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={BANK}"]

@@ -500,7 +500,7 @@ def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service)
     assert str(folder / "run" / "display" / "Xauthority") in found
     assert [one for one in found if one.endswith(" memory")]
     assert readable_cookies(desktop, trusted) == []
-    # Whoever drives the browser can have it open, and send, what its user can read.
+    # A program that controls the browser can have it open, and send, what its user can read.
     browser = browser_of(desktop)
     assert readable_by(browser, desktop, untrusted)
     assert readable_by(browser, desktop, trusted) == []

@@ -61,12 +61,12 @@ async def look_around(desktop: Desktop) -> None:
     assert "terminal" in {one.name for one in await desktop.applications.list()}
     async with desktop.events() as events:
         # The stream is open before the window is, for both are asked of one service in order.
-        started = await desktop.applications.launch_command("xterm -T told", "-e", "cat")
+        started = await desktop.applications.launch_command("xterm -T titled", "-e", "cat")
         assert started.process_id
         opened = await events.expect("window_opened", timeout=PATIENCE)
         assert opened is not None
         (window,) = await desktop.windows.list()
-        assert (window.title, window.native_region.size) == ("told", window.region.size)
+        assert (window.title, window.native_region.size) == ("titled", window.region.size)
         for moved in (
             await desktop.windows.move(window.id, 60, 70),
             await desktop.windows.focus(window.id),

@@ -162,7 +162,7 @@ def _parsed(path: Path, text: str) -> list[Secret]:
     try:
         return [_secret(row) for row in json.loads(text)]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadSecret(f"{path} cannot be read; mend it, or move it away") from error
+        raise BadSecret(f"{path} cannot be read; repair it, or move it away") from error
 
 
 def _secret(row: Mapping[str, Any]) -> Secret:

@@ -23,7 +23,7 @@ OPEN_PREFIXES = ("/assets/", "/viewer/")
 LARGEST_JSON = 4 * 1024 * 1024
 LARGEST_UPLOAD = 1024 * 1024 * 1024
 LARGEST_LOGIN = 4 * 1024
-"""Bytes; a code or a token is short, and nobody has to sign in to send this body."""
+"""Bytes; a code or a token is short, and this body may be sent without a credential."""
 LOGIN = "/api/v0/login"
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data")
 FORM_DIALECTS = ("osworld",)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The desktop's browser: a profile of its own that asks nothing and tells nobody.
+# The desktop's browser: a profile of its own, without questions and without reports to its maker.
 
 refusal=@REFUSAL@
 if [ -n "$refusal" ]; then
@@ -19,8 +19,8 @@ profile='@FOLDER@/browser'
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp
 
-# Pages tell which of their fields has the keyboard, so that no password is noted; of all else
-# only to whoever has asked for a tree, since that costs time.
+# Pages report which of their fields has the keyboard, so that no password is noted; of all else
+# only to clients that have asked for a tree, since that costs time.
 export ACCESSIBILITY_ENABLED=1
 fields=form-controls
 [ ! -e '@FOLDER@/share/accessibility' ] || fields=complete

@@ -27,7 +27,7 @@ CONNECT_SECONDS = 15.0
 ANSWER_SECONDS = 90.0
 """Time between two parts of an answer; a call has less (`session.CALL_SECONDS`)."""
 END_SECONDS = 2.0
-"""Time to tell a server that its session ends."""
+"""Time to notify a server that its session ends."""
 STREAM_INTERVAL = 1.0
 """Seconds between two requests for a stream of messages."""
 MOST_CONNECTIONS = 32
@@ -161,8 +161,8 @@ class ServerLink(httpx2.AsyncBaseTransport):
         status = response.status_code
         if status >= 400 and self._ends(request, status):
             lost = status == 404 and SESSION in request.headers
-            told = " (the session is lost)" if lost else ""
-            self._fail(request, f"the server answered with HTTP {status}{told}")
+            reason = " (the session is lost)" if lost else ""
+            self._fail(request, f"the server answered with HTTP {status}{reason}")
         return response
 
     def _ends(self, request: httpx2.Request, status: int) -> bool:

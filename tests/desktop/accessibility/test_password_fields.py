@@ -127,7 +127,7 @@ def test_whatever_happens_only_a_password_field_makes_a_password(
 
 
 @pytest.mark.parametrize(
-    ("action", "text", "told"),
+    ("action", "text", "reported"),
     [
         ("type", "hunter2!", "8 characters"),
         ("type", "x", "1 character"),
@@ -149,11 +149,13 @@ def test_whatever_happens_only_a_password_field_makes_a_password(
         ("left_click", "ctrl", "ctrl"),
     ],
 )
-def test_characters_are_counted_and_other_keys_are_named(action: str, text: str, told: str) -> None:
-    assert text_length(action, text) == told
+def test_characters_are_counted_and_other_keys_are_named(
+    action: str, text: str, reported: str
+) -> None:
+    assert text_length(action, text) == reported
 
 
 @given(st.sampled_from(TYPING), st.text(alphabet="äbc123", min_size=1))
 def test_no_character_that_was_typed_is_told(action: str, text: str) -> None:
-    told = text_length(action, text)
-    assert told.split()[1].rstrip("s") in ("character", "key")
+    reported = text_length(action, text)
+    assert reported.split()[1].rstrip("s") in ("character", "key")

@@ -11,7 +11,7 @@ REPLY, EVENT = b"\x01" + bytes(31), b"\x22" + bytes(31)
 
 
 class Server:
-    """Answers as many questions as it is told to."""
+    """Answers a given number of questions."""
 
     def __init__(self, answers: list[bytes], *, rfb_responds: bool) -> None:
         self._answers = answers

@@ -201,16 +201,16 @@ def test_before_it_is_open_there_is_no_life() -> None:
 
 def test_an_instance_that_ends_while_the_display_is_closed_is_closed_too() -> None:
     factory = Factory()
-    telling, go_on = threading.Event(), threading.Event()
+    reporting, go_on = threading.Event(), threading.Event()
 
     def publish(kind: str, data: dict[str, Any]) -> None:
-        telling.set()
+        reporting.set()
         assert go_on.wait(LIMIT)
 
     display = DisplaySupervisor(factory, publish, lambda: factory.now)
     display.open()
     factory.instances[0].die()
-    assert telling.wait(LIMIT)
+    assert reporting.wait(LIMIT)
     factory.instances[1].die()
     closing = threading.Thread(target=display.close)
     closing.start()

@@ -1,4 +1,4 @@
-"""Requests to the file routes by somebody whom permissions bind."""
+"""Requests to the file routes by a user whom permissions bind."""
 
 import json
 import os

@@ -95,10 +95,10 @@ def test_a_file_that_changes_while_it_is_edited_stays_as_the_other_left_it(
     class Late(Replacement):
         def write(self, data: bytes) -> None:
             super().write(data)
-            file.write_text("old, but by somebody else")
+            file.write_text("old, but by another")
 
     asked = [FileEdits(str(file), (Edit("old", "new", False, "e"),), "files[0]")]
     with pytest.raises(BatchFailed, match="changed by somebody else") as caught:
         edit_all(asked, Late, Roots())
     assert caught.value.status == 409
-    assert file.read_text() == "old, but by somebody else"
+    assert file.read_text() == "old, but by another"

@@ -37,8 +37,8 @@ async def main() -> None:
             await client.request(one["method"], one["path"], params=one["params"], json=one["json"])
             for one in asked
         ]
-    told = [{"status": answer.status_code, "body": answer.json()} for answer in answers]
-    json.dump(told, sys.stdout)
+    reported = [{"status": answer.status_code, "body": answer.json()} for answer in answers]
+    json.dump(reported, sys.stdout)
 
 
 if __name__ == "__main__":

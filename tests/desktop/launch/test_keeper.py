@@ -27,7 +27,7 @@ def start(script: str, *program: str) -> subprocess.Popen[str]:
 
 
 def open_until_gone(keeper: subprocess.Popen[str]) -> None:
-    """Wait until nobody holds the pipe: every descendant inherited it, so all have ended."""
+    """Wait until no process holds the pipe: every descendant inherited it, so all have ended."""
     assert keeper.stdout is not None
     keeper.stdout.read()
     keeper.stdout.close()

@@ -159,7 +159,7 @@ def test_two_services_never_write_the_same_draft(video: Path, original: bytes) -
 
 
 class Watched(FastStart):
-    """Tells when it has done all that was given to it before."""
+    """Reports when it has done all that was given to it before."""
 
     def wait(self, folder: Path) -> None:
         # A pipe stands for a last file: opening it to write waits for the thread to read it.

@@ -140,7 +140,7 @@ def test_the_timeout_includes_the_duration_of_the_action() -> None:
 @pytest.mark.parametrize(
     ("error", "text"),
     [
-        (MachineRefused(409, "Somebody has control.", "Wait."), "Somebody has control. Wait."),
+        (MachineRefused(409, "A person has control.", "Wait."), "A person has control. Wait."),
         (MachineRefused(503, "No display.", "It starts."), "No display. It starts."),
         (MachineUnavailable("gone"), "The desktop cannot be reached: gone"),
     ],

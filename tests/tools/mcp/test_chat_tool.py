@@ -88,7 +88,7 @@ def test_what_the_chat_masks_is_masked_in_the_result() -> None:
 
 
 def test_failures_become_errors() -> None:
-    refused = MachineRefused(409, "Somebody else acts.", "Ann is in control", "human_in_control")
+    refused = MachineRefused(409, "The desktop is in use.", "Ann is in control", "human_in_control")
     for error, text in ((refused, "human_in_control: Ann"), (MachineUnavailable("x"), "reached")):
         look = tool("computer_look")
         outcome = asyncio.run(look.call({}, context(FakeMachine({"/api/v0/desktop": error}))))

@@ -87,8 +87,8 @@ def test_pictures_that_the_model_is_sent_again_stay(tmp_path: Path) -> None:
         async with shelf(tmp_path, RetentionLimits(step_bytes=12)) as s:
             made = [await s.put("step") for _ in range(6)]
             shown = ToolResult("call", (Text("Done."), Image(made[1], "image/png", 9, 9)))
-            told = Message("user", (shown, Image(made[3], "image/png", 9, 9)))
-            await s.store.write(lambda db: messages.append(db, "b", told, s.now))
+            message = Message("user", (shown, Image(made[3], "image/png", 9, 9)))
+            await s.store.write(lambda db: messages.append(db, "b", message, s.now))
             assert {kept.id for kept in await s.library.enforce_limits()} == {
                 *(made[2], made[4], made[5])
             }

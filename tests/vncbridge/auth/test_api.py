@@ -116,9 +116,9 @@ def test_only_an_administrator_makes_tokens_and_only_of_scopes_there_are() -> No
 
 
 def test_the_document_tells_what_scopes_there_are() -> None:
-    told = application().openapi()["components"]["schemas"]["NewToken"]["properties"]["scopes"]
-    assert re.search(told["items"]["pattern"], "run:0b1c:view")
-    assert not re.search(told["items"]["pattern"], "run:0b1c:view of all")
+    schema = application().openapi()["components"]["schemas"]["NewToken"]["properties"]["scopes"]
+    assert re.search(schema["items"]["pattern"], "run:0b1c:view")
+    assert not re.search(schema["items"]["pattern"], "run:0b1c:view of all")
 
 
 def test_a_share_link_works_a_week_and_opens_one_run_only() -> None:

@@ -12,7 +12,7 @@ from deskhand.vncbridge.auth.policy import Principal
 
 
 class Clock:
-    """Unix time that moves when told."""
+    """Unix time that a test moves."""
 
     def __init__(self) -> None:
         self.now = 1_000_000.0

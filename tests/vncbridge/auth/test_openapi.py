@@ -52,12 +52,12 @@ def test_what_has_a_body_may_have_a_wrong_one() -> None:
 
 
 def test_what_a_route_says_itself_stays_and_has_the_form() -> None:
-    told = {
+    own = {
         "400": {"description": "No."},
         "422": {"description": "From the framework."},
         "504": {"description": "Late.", "content": {"text/plain": {}}},
     }
-    answers = completed("/api", responses=told)["responses"]
+    answers = completed("/api", responses=own)["responses"]
     assert answers["400"]["description"] == "No."
     assert "application/json" in answers["400"]["content"]
     assert "422" not in answers

@@ -95,11 +95,11 @@ def test_a_token_holder_reads_and_writes() -> None:
 
 
 def test_a_missing_credential_is_refused_and_a_wrong_one_is_delayed() -> None:
-    nobody = AccessPolicy().refusal(replace(READ, credential="none", principal=None))
+    refused = AccessPolicy().refusal(replace(READ, credential="none", principal=None))
     wrong = AccessPolicy().refusal(replace(READ, principal=None))
-    assert nobody is not None
+    assert refused is not None
     assert wrong is not None
-    assert (nobody.status, nobody.wrong_credential) == (401, False)
+    assert (refused.status, refused.wrong_credential) == (401, False)
     assert (wrong.status, wrong.wrong_credential) == (401, True)
 
 

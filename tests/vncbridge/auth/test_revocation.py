@@ -22,7 +22,7 @@ ANN = Principal("Ann", via=("session:1", "token:1"))
 
 
 class Wire:
-    """What a client gets, and the application behind it, which goes on until it is told to end."""
+    """What a client gets, and the application behind it, which goes on until it is asked to end."""
 
     def __init__(self, begins: Message) -> None:
         self.got: list[Message] = []

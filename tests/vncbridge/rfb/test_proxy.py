@@ -60,7 +60,7 @@ class Flood:
 
 
 class Hasty(StreamProtocol):
-    """Cuts off at once whoever does not answer a close frame properly."""
+    """Cuts off at once a client that does not answer a close frame properly."""
 
     def drop(self, code: int, reason: str, seconds: float = 0.1) -> None:
         """Drop a peer."""

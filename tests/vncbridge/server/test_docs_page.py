@@ -12,13 +12,13 @@ def test_every_route_is_listed_and_nothing_is_asked_of_any_other_place() -> None
 
     @app.get("/things/{thing}")
     async def thing() -> None:
-        """Tell of <one> thing."""
+        """Describe <one> thing."""
 
     page = TestClient(app).get("/docs")
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["content-security-policy"].startswith("default-src 'self'")
     assert "<td>GET</td><td><code>/things/{thing}</code></td>" in page.text
-    assert "Tell of &lt;one&gt; thing." in page.text
+    assert "Describe &lt;one&gt; thing." in page.text
     assert "<title>One &amp; all</title>" in page.text
     assert "<b>More</b> elsewhere." in page.text
     assert not re.search(r"https?://|<script|style=", page.text)

@@ -6,7 +6,7 @@ from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 
 
 class Clock:
-    """Seconds that pass when told."""
+    """Seconds that a test lets pass."""
 
     def __init__(self) -> None:
         self.now = 100.0

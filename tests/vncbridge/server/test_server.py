@@ -108,7 +108,7 @@ def test_a_missing_folder_is_reported_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_sigterm_ends_it_with_a_clean_return() -> None:
-    told: list[str] = []
+    closed: list[str] = []
     app = FastAPI()
 
     @app.get("/")
@@ -119,7 +119,7 @@ def test_sigterm_ends_it_with_a_clean_return() -> None:
     async def scenario() -> None:
         with listening(Address("127.0.0.1", 0)) as (bound, address):
             ready = asyncio.Event()
-            server = Serving(app, ready.set, lambda: told.append("closing"))
+            server = Serving(app, ready.set, lambda: closed.append("closing"))
             task = asyncio.create_task(server.run_until_asked(bound))
             await asyncio.wait_for(ready.wait(), 20)
             async with httpx2.AsyncClient(timeout=20) as client:
@@ -130,4 +130,4 @@ def test_sigterm_ends_it_with_a_clean_return() -> None:
             server.ask_to_end()
 
     asyncio.run(scenario())
-    assert told == ["closing"]
+    assert closed == ["closing"]

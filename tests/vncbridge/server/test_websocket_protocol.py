@@ -82,12 +82,12 @@ def test_a_peer_that_answers_no_ping_gets_the_reason_and_is_dropped() -> None:
             async with connect(url, compression=None) as browser:
                 browser.transport.pause_reading()
                 await arrived.wait()
-                told = await heard.get()
+                message = await heard.get()
                 browser.transport.resume_reading()
                 with pytest.raises(ConnectionClosed):
                     await browser.recv()
                 said = (browser.close_code, browser.close_reason)
-                return [said, (told["code"], told["reason"])]
+                return [said, (message["code"], message["reason"])]
 
     assert asyncio.run(scenario()) == 2 * [(1011, "A ping was not answered for 0.2 s.")]
 

@@ -29,13 +29,13 @@ export function keeping(id, time) {
     }),
   );
 
-  const told = (words) => setText(byId("share-words"), words);
+  const report = (words) => setText(byId("share-words"), words);
 
   const makeLink = async () => {
     const part = conversation.checked ? "conversation" : "view";
     token = await post("api/v0/tokens", { scopes: [`run:${id}:${part}`], name: document.title });
     const shown = "video, steps and report";
-    told(
+    report(
       conversation.checked
         ? `This link is valid for seven days. It shows ${shown}, the conversation and its files.`
         : `This link is valid for seven days. It shows ${shown}, not the conversation.`,
@@ -80,10 +80,10 @@ export function keeping(id, time) {
       link.select();
       try {
         await navigator.clipboard.writeText(link.value);
-        told("Copied.");
+        report("Copied.");
       } catch {
         // Without TLS a browser may refuse; the link is selected, so that Ctrl+C does it.
-        told("Press Ctrl+C to copy it.");
+        report("Press Ctrl+C to copy it.");
       }
     }),
   );

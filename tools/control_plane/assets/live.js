@@ -3,7 +3,7 @@ import { Viewer } from "../viewer/viewer.js";
 import { address, get, idFromPath } from "./api.js";
 import { byId, setText } from "./dom.js";
 import { follow } from "./events.js";
-import { deed, isBusy, stateOf } from "./words.js";
+import { isBusy, stateOf, stepTitle } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
 const below = `api/v0/desktops/${id}/desktop`;
@@ -20,7 +20,7 @@ async function readChat(chatId) {
     const last = chat.steps.at(-1);
     setText(byId("title"), chat.title || "Desktop");
     document.title = `${chat.title || "Desktop"} · Deskhand`;
-    const doing = isBusy(chat) && last ? deed(last) : stateOf(chat)[0];
+    const doing = isBusy(chat) && last ? stepTitle(last) : stateOf(chat)[0];
     setText(byId("doing"), doing);
   } catch (error) {
     setText(byId("doing"), error.message);

@@ -67,7 +67,7 @@ export class Player {
     return this.parts.slice(0, index).reduce((sum, part) => sum + (part.seconds || 0), 0);
   }
 
-  /** Whether whole seconds would tell too little of so short a video. */
+  /** Whether whole seconds are too coarse for so short a video. */
   get fine() {
     return this.total < 60;
   }
@@ -160,7 +160,7 @@ export class Player {
     this.moved(current);
   }
 
-  /** Tells what is pressed and rings the place of a click; the video has the size of the screen. */
+  /** Shows what is pressed and rings the place of a click; the video has the size of the screen. */
   point(step) {
     const { ring, pressed, video } = this.elements;
     const fresh = this.rings && step && this.time - step.video_start < RING_SECONDS;

@@ -6,7 +6,7 @@ import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
 import { Player } from "./player.js";
 import { watchShot } from "./shots.js";
-import { ago, clock, deed, duration, isAtWork, isBusy, size, stateOf, took } from "./words.js";
+import { ago, clock, duration, isAtWork, isBusy, size, stateOf, stepTitle, took } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
 const list = byId("steps");
@@ -100,7 +100,7 @@ function updateStepRow(row, step) {
   // Two clocks in one column would mislead: with a video, a step outside of it has no time.
   const outside = player.total ? "–" : clock(step.started_at - startedAt);
   setText(row.querySelector(".step-time"), inVideo ? clock(step.video_start, player.fine) : outside);
-  setText(row.querySelector(".step-title"), deed(step));
+  setText(row.querySelector(".step-title"), stepTitle(step));
   const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
   const kind = step.action ? "" : step.tool;
   setText(row.querySelector(".step-more"), [kind, taken, step.error].filter(Boolean).join(" · "));
@@ -132,7 +132,7 @@ function stillsOf(recordings) {
   return recordings.flatMap((recording) => {
     const from = begins;
     begins += recording.video_s || 0;
-    // Each part's metadata tell of its whole recording.
+    // Each part's metadata describe its whole recording.
     return recording.part === 0 ? stillOf(recording.metadata.time_map, from) : [];
   });
 }
@@ -269,7 +269,7 @@ function show({ chat, recordings, children, changed_turns: changed }) {
   steps = chat.steps;
   keyed(list, steps, (step) => step.id, stepRow, updateStepRow);
   byId("steps-none").hidden = steps.length > 0;
-  player.mark(steps.map((step) => ({ ...step, label: deed(step) })));
+  player.mark(steps.map((step) => ({ ...step, label: stepTitle(step) })));
 
   byId("children-box").hidden = children.length === 0;
   keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));

@@ -1,4 +1,4 @@
-// Small pictures of live desktops: fetched only while somebody can see them, and shown only
+// Small pictures of live desktops: fetched only while they can be seen, and shown only
 // when they changed.
 import { picture } from "./api.js";
 

@@ -38,7 +38,7 @@ const pressed = (verb) => (args) => at(args) && `${verb} ${at(args)}`;
 const withOne = (verb, name) => (args) => args[name] && `${verb} ${line(args[name])}`;
 
 // What a step does, for people; a step whose arguments do not fit keeps its title.
-const DEEDS = {
+const STEP_TITLES = {
   screenshot: () => "Look at the screen",
   zoom: () => "Look closer",
   cursor_position: () => "Ask where the pointer is",
@@ -76,9 +76,9 @@ const DEEDS = {
 };
 
 /** A step in words: 'Click at 3, 4'. */
-export function deed(step) {
-  const told = DEEDS[step.action || step.tool];
-  return (told && told(step.arguments || {})) || step.title || step.action || step.tool;
+export function stepTitle(step) {
+  const title = STEP_TITLES[step.action || step.tool];
+  return (title && title(step.arguments || {})) || step.title || step.action || step.tool;
 }
 
 /** 75.2 -> "1 min 15 s" */

@@ -117,7 +117,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
 
     @routes.get("/{chat_id}/desktop", status_code=426)
     async def desktop(chat_id: str) -> Response:
-        """Tell a client that did not ask for a WebSocket what is here."""
+        """Answer a client that did not ask for a WebSocket."""
         chat = await chats.get(chat_id)
         # The WebSocket of this path belongs to the proxy; only a plain GET arrives here.
         if chat.desktop_id is None:

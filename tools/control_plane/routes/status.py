@@ -58,7 +58,7 @@ def router(
 
     @routes.get("/readyz", responses={503: {"description": "Not yet, or no more."}})
     async def readiness() -> JSONResponse:
-        """Tell whether requests are taken: not before the start is done, not while closing."""
+        """Report whether requests are accepted: not before the start is done, not while closing."""
         # 503 while closing lets a load balancer choose another service before this one ends.
         # The same while the database cannot be written: agents wait, and requests fail.
         if ready() and not streams.closing.is_set():

@@ -14,7 +14,7 @@ let current = -1;
 let square = null;
 let misses = 0;
 
-const tell = (path, body) =>
+const report = (path, body) =>
   fetch(path, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -31,7 +31,7 @@ function show(target) {
   document.body.append(square);
 }
 
-// The square comes late, and something moves until it does: whoever looks too early sees no square.
+// The square comes late, and something moves until it does: an early screenshot shows no square.
 function showLate(target) {
   byId("bar").hidden = false;
   const began = performance.now();
@@ -69,7 +69,7 @@ addEventListener(
   (event) => {
     const hunting = current < TARGETS.length;
     const hit = hunting && square !== null && event.target === square;
-    tell("clicks", {
+    report("clicks", {
       x: event.screenX,
       y: event.screenY,
       target: hunting ? TARGETS[current].name : null,
@@ -96,7 +96,7 @@ addEventListener(
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
   const answer = { name: byId("name").value, comment: byId("comment").value };
-  tell("form", answer);
+  report("form", answer);
   byId("form").hidden = true;
   byId("task").textContent = "Done";
   byId("thanks").textContent = `${answer.name} wrote: ${answer.comment}`;

@@ -1,9 +1,9 @@
-// The desktop's clipboard as text, over its API; only whoever is in control may use it.
+// The desktop's clipboard as text, over its API; only the viewer in control may use it.
 import { button } from "./people.js";
 
 export class Clipboard {
   /** @param {URL} status  the desktop's resource; the clipboard is below it
-   *  @param {string} viewer  tells this page from all others */
+   *  @param {string} viewer  distinguishes this page from all others */
   constructor(status, viewer) {
     this.address = new URL(`${status.href.replace(/\/$/, "")}/clipboard?viewer=${viewer}`);
     this.button = button("Clipboard", () => this.toggle(), { "aria-pressed": "false" });

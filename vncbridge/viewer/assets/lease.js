@@ -4,7 +4,7 @@ const AGAIN_MS = 2000;
 
 export class Lease {
   /** @param {URL} status  the desktop's resource; the lease is below it
-   *  @param {string} viewer  tells this page from all others
+   *  @param {string} viewer  distinguishes this page from all others
    *  @param {(state: object) => void} changed  is called with every new state */
   constructor(status, viewer, changed) {
     this.address = new URL(status.href.replace(/\/$/, "") + "/lease");
@@ -57,11 +57,11 @@ export class Lease {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, viewer: this.viewer }),
     });
-    const told = await answer.json().catch(() => ({}));
+    const found = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      throw new Error(told.message || `The desktop answered ${answer.status}.`);
+      throw new Error(found.message || `The desktop answered ${answer.status}.`);
     }
-    return told;
+    return found;
   }
 }
 

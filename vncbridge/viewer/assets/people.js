@@ -31,7 +31,7 @@ export class People {
     const words = (!you && others[holder.kind]) || "";
     this.holder.textContent = words;
     this.holder.hidden = words === "";
-    // Whoever reads this watches, though the server may not have counted it yet.
+    // The reader of this watches, though the server may not have counted it yet.
     this.count.textContent = `${Math.max(watchers, 1)} watching${stoppedText(stopped)}`;
     this.line.hidden = false;
   }

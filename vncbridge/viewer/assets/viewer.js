@@ -260,12 +260,12 @@ export class Viewer {
       return;
     }
     await this.tried(async () => {
-      const told = await this.lease.take(name, this.private.checked);
-      if (told.granted) {
+      const answer = await this.lease.take(name, this.private.checked);
+      if (answer.granted) {
         this.control(true);
       } else {
         this.asking = true;
-        this.words.textContent = `Asked ${told.holder.name} for control …`;
+        this.words.textContent = `Asked ${answer.holder.name} for control …`;
         this.label();
       }
     });
@@ -310,8 +310,8 @@ export class Viewer {
       const body = await answer.json().catch(() => ({}));
       return answer.status === 404 ? "This desktop has ended." : body.message || "Not allowed.";
     }
-    const told = await answer.json().catch(() => ({}));
-    this.hidden = Boolean(told.lease?.private) && !this.lease.state?.you;
+    const status = await answer.json().catch(() => ({}));
+    this.hidden = Boolean(status.lease?.private) && !this.lease.state?.you;
     return null;
   }
 

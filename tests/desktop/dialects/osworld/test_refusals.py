@@ -3,7 +3,7 @@ from deskhand.desktop.errors import DesktopRefused
 
 
 def test_a_refused_lease_names_its_code_first() -> None:
-    error = DesktopRefused(409, "Somebody else acts.", "Ann is in control", "human_in_control")
+    error = DesktopRefused(409, "The desktop is in use.", "Ann is in control", "human_in_control")
     assert fields_of(error)["message"] == "human_in_control: Ann is in control"
 
 

@@ -40,7 +40,7 @@ def test_a_tool_that_is_not_offered_is_unknown() -> None:
 
 
 def test_failures_are_results_that_say_what_to_do() -> None:
-    refused = DesktopRefused(409, "Somebody else acts.", "Ann is in control", "human_in_control")
+    refused = DesktopRefused(409, "The desktop is in use.", "Ann is in control", "human_in_control")
     served = calls(FakeDesktop({LIST: refused}))
     found = asyncio.run(served.call("process_list", {}))
     assert (found.is_error, found.text[:32]) == (True, "human_in_control: Ann is in cont")

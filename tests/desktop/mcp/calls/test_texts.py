@@ -39,7 +39,7 @@ def test_structured_content_is_bounded() -> None:
     ("error", "expected"),
     [
         (
-            DesktopRefused(409, "Somebody else acts.", "Ann is in control", "human_in_control"),
+            DesktopRefused(409, "The desktop is in use.", "Ann is in control", "human_in_control"),
             "human_in_control: Ann is in control. Wait, then look at the screen before you go on.",
         ),
         (

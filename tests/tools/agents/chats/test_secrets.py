@@ -30,9 +30,9 @@ def secret_store(*chats: str) -> SecretStore:
 
 
 class LeakyTool:
-    """Tells, and fails with, what it was given."""
+    """Returns, or fails with, what it was given."""
 
-    spec = ToolSpec("leak", "Tell.", {"type": "object"})
+    spec = ToolSpec("leak", "Leak.", {"type": "object"})
 
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         if arguments.get("fail"):

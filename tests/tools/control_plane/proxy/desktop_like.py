@@ -1,4 +1,4 @@
-"""A service that stands where a desktop's service would, and tells what reached it."""
+"""A service that stands where a desktop's service would, and reports what reached it."""
 
 import asyncio
 import contextlib

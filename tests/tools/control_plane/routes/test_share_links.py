@@ -72,8 +72,8 @@ def test_a_share_link_covers_the_conversation_only_if_requested(
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        (f"/api/v0/chats/{CHAT}", lambda told: told),
-        (f"/api/v0/runs/{CHAT}", lambda told: told["chat"]),
+        (f"/api/v0/chats/{CHAT}", lambda body: body),
+        (f"/api/v0/runs/{CHAT}", lambda body: body["chat"]),
     ],
 )
 def test_attached_files_are_listed_with_the_conversation(

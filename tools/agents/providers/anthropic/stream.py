@@ -153,9 +153,9 @@ class StreamedReply:
             case "signature_delta":
                 block["signature"] = delta["signature"]
 
-    def _transformed(self, told: Json) -> None:
+    def _transformed(self, usage: Json) -> None:
         # Both events may have the list; the later one is complete.
-        self._transformations = list(told.get("input_transformations") or self._transformations)
+        self._transformations = list(usage.get("input_transformations") or self._transformations)
 
     def _count(self, usage: Json) -> None:
         # The counts of ``message_delta`` are cumulative; a count that is null there stays.

@@ -1,6 +1,6 @@
 """Summaries of a conversation by the player, from which it continues a script. Pure.
 
-A summary takes the place of messages: of the task, and of the calls whose ids tell the player the
+A summary takes the place of messages: of the task, and of the calls whose ids give the player the
 step that was played last. So it holds both, as one line of JSON.
 """
 

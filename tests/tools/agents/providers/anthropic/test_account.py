@@ -180,7 +180,7 @@ def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
 
 @contextmanager
 def left_open() -> Iterator[list[str]]:
-    """Yield the names of generators that nobody closed before they were collected."""
+    """Yield the names of generators that were not closed before they were collected."""
     names: list[str] = []
     usual = sys.get_asyncgen_hooks()
 
