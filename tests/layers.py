@@ -73,6 +73,7 @@ desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/to
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
+tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/store
 tools/agents/checkpoints: tools/conversation

@@ -23,7 +23,7 @@ LARGEST_IMAGE = 200_000
 WIDEST, HIGHEST = 1280, 720
 MOST_BLOCKS = 100
 """Blocks of one result."""
-MOST_IMAGES = 4
+MOST_IMAGES = 1
 
 
 def tool_json(server: str, tool: Mapping[str, Any]) -> Json:

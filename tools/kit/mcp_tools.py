@@ -5,10 +5,12 @@ servers come and go. So one tool lists them and another calls them, and a change
 the next call.
 """
 
+import base64
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from deskhand.tools.conversation.conversation import Image
 from deskhand.tools.kit.support.arguments import BadArguments, text
 from deskhand.tools.kit.support.process_result import Unreachable, json_object
 from deskhand.tools.kit.support.spec import (
@@ -23,6 +25,8 @@ TIMEOUT = 100.0
 """Seconds for a request: servers may be connected first, and then have 60 s for a call."""
 LIST, CALL, APPROVE = "list_mcp_tools", "call_mcp_tool", "approve_mcp_server"
 MEDIA = "[{kind} of type {media_type}, not shown]"
+MOST_PICTURES = 1
+"""Pictures of one result; ours have at most one too."""
 _TOOLS, _CALL = "/api/v0/mcp/tools", "/api/v0/mcp/call-tool"
 _APPROVALS = "/api/v0/mcp-approvals"
 
@@ -51,6 +55,21 @@ class McpApprovals(Protocol):
         """Ask a person for the call of a context; return whether the definition is approved."""
 
 
+class UnusablePicture(Exception):
+    """A picture of a server cannot be shown; the text is the reason."""
+
+
+class ForeignPictures(Protocol):
+    """Storage of pictures that servers return."""
+
+    async def keep(self, chat_id: str, data: bytes) -> Image:
+        """Store a picture after its verification.
+
+        Raises:
+            UnusablePicture: If it is none, or larger than permitted.
+        """
+
+
 class ListMcpToolsTool:
     """Lists the tools of the servers, and what keeps others from working."""
 
@@ -77,10 +96,11 @@ class ListMcpToolsTool:
 
 
 class CallMcpToolTool:
-    """Calls a tool of a server."""
+    """Calls a tool of a server; without ``pictures`` its pictures are only named."""
 
-    def __init__(self, approvals: McpApprovals) -> None:
+    def __init__(self, approvals: McpApprovals, pictures: ForeignPictures | None = None) -> None:
         self._approvals = approvals
+        self._pictures = pictures
 
     @property
     def spec(self) -> ToolSpec:
@@ -105,10 +125,32 @@ class CallMcpToolTool:
             )
         except Unreachable as error:
             return ToolOutcome.of_error(error)
-        output = "\n".join(_shown(block) for block in answer["content"])
         if answer["is_error"]:
+            output = "\n".join(_shown(block) for block in answer["content"])
             return ToolOutcome(error=output or "the tool failed")
-        return ToolOutcome({"output": output})
+        return await self._outcome(answer["content"], context)
+
+    async def _outcome(self, blocks: Sequence[Json], context: ToolContext) -> ToolOutcome:
+        pictures: list[Image] = []
+        lines = []
+        for block in blocks:
+            line = _shown(block)
+            if block["type"] == "image" and self._pictures is not None:
+                if len(pictures) == MOST_PICTURES:
+                    line = f"[a picture is not shown: at most {MOST_PICTURES} in a result]"
+                else:
+                    try:
+                        kept = await self._pictures.keep(context.chat_id, _bytes(block))
+                    except UnusablePicture as error:
+                        line = f"[a picture is not shown: {error}]"
+                    else:
+                        pictures.append(kept)
+                        line = f"[picture of {kept.width}x{kept.height}]"
+            lines.append(line)
+        value: Json = {"output": "\n".join(lines)}
+        if pictures:
+            value["pictures"] = [one.file_id for one in pictures]
+        return ToolOutcome(value, pictures=tuple(pictures))
 
 
 class ApproveMcpServerTool:
@@ -169,6 +211,13 @@ def _shown(block: Json) -> str:
     return str(block["text"]) or MEDIA.format(kind=block["type"], media_type=block["media_type"])
 
 
+def _bytes(block: Json) -> bytes:
+    try:
+        return base64.b64decode(block["data"], validate=True)
+    except ValueError as error:
+        raise UnusablePicture("its data are not base64") from error
+
+
 LIST_SPEC = ToolSpec(
     LIST,
     "List the tools of the MCP servers that .mcp.json in the working directory names, with their "
@@ -198,6 +247,8 @@ APPROVE_SPEC = ToolSpec(
 )
 
 
-def mcp_tools(approvals: McpApprovals) -> tuple[ListMcpToolsTool, CallMcpToolTool]:
+def mcp_tools(
+    approvals: McpApprovals, pictures: ForeignPictures | None = None
+) -> tuple[ListMcpToolsTool, CallMcpToolTool]:
     """Return the tools that need no person."""
-    return ListMcpToolsTool(approvals), CallMcpToolTool(approvals)
+    return ListMcpToolsTool(approvals), CallMcpToolTool(approvals, pictures)

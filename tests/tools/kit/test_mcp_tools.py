@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.conversation.conversation import Image
 from deskhand.tools.kit.mcp_tools import (
     ApproveMcpServerTool,
     CallMcpToolTool,
     ListMcpToolsTool,
+    UnusablePicture,
     WaitingServer,
     mcp_tools,
 )
@@ -84,6 +86,33 @@ def test_a_call_returns_text_and_names_other_blocks() -> None:
     outcome = call(CallMcpToolTool(FakeApprovals()), given, made)
     assert outcome.value == {"output": "one\n[image of type image/png, not shown]"}
     assert made.to("/call-tool")[0].json == {"tool_name": "a__echo", "arguments": {"x": 1}}
+
+
+class FakePictures:
+    async def keep(self, chat_id: str, data: bytes) -> Image:
+        if data == b"bad":
+            raise UnusablePicture("it is no picture")
+        return Image(f"file of {chat_id}", "image/png", 4, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "output"),
+    [
+        (["YQ==", "YmFk"], "[picture of 4x3]\n[a picture is not shown: at most 1 in a result]"),
+        (["YmFk", "YQ=="], "[a picture is not shown: it is no picture]\n[picture of 4x3]"),
+        (["ä"], "[a picture is not shown: its data are not base64]"),
+    ],
+)  # fmt: skip
+def test_a_call_returns_one_picture(data: list[str], output: str) -> None:
+    made = machine(READY)
+    blocks = [{"type": "image", "text": "", "media_type": "x", "data": one} for one in data]
+    made.answer("/api/v0/mcp/call-tool", {"content": blocks, "is_error": False})
+    tool = CallMcpToolTool(FakeApprovals(), FakePictures())
+    outcome = call(tool, {"tool_name": "a__echo"}, made)
+    assert outcome.value["output"] == output
+    ids = [one.file_id for one in outcome.pictures]
+    assert outcome.value.get("pictures", []) == ids
+    assert len(ids) == ("[picture of" in output)
 
 
 @pytest.mark.parametrize(("content", "error"), [([], "the tool failed"), (["no"], "no")])

@@ -78,14 +78,17 @@ class ServerApprovals:
         state = "approved" if question.approved else "refused"
         now = self._now()
 
-        async def write(session: AsyncSession) -> None:
+        async def write(session: AsyncSession) -> bool:
             owner = (await chats.get(session, chat_id)).owner
             row = await session.get(McpApprovalRow, (owner, server.digest))
             if row is None:
                 row = McpApprovalRow(owner=owner, digest=server.digest, asked_at=question.asked_at)
                 session.add(row)
+            elif question.answer is None:
+                # Meanwhile a person may have answered the same question of another chat.
+                return row.state == "approved"
             row.chat_id, row.name, row.state = chat_id, server.name, state
             row.question, row.changed_at = server.question, now
+            return question.approved
 
-        await self._store.write(write)
-        return question.approved
+        return await self._store.write(write)

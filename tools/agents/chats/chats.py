@@ -42,7 +42,7 @@ from deskhand.tools.conversation.errors import BadChatRequest, Conflict, Unknown
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
-from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, mcp_tools
+from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, ForeignPictures, mcp_tools
 from deskhand.tools.kit.people import AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
 from deskhand.tools.kit.support.refused_tools import EXECUTE, program_refusal, refused_tools
@@ -92,6 +92,7 @@ class Chats:
         secret_store: SecretStore | None = None,
         audit: SecretEvents | None = None,
         lost_recordings: LostRecordings | None = None,
+        pictures: ForeignPictures | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -127,7 +128,7 @@ class Chats:
         )
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         approvals = ServerApprovals(store, self._questions, now, trust=settings.trust_mcp_servers)
-        machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals))
+        machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures))
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
         asking = RequestHumanTool(self._questions), ApproveMcpServerTool(approvals)
         self._human_tools: dict[str, Tool] = {tool.spec.name: tool for tool in asking}

@@ -193,7 +193,8 @@ class ChatToolbox:
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
             await self._recording.add_step(masked_json(_note(ended), self._mask.hide_recorded))
-        if self._recording is not None and (call.toolset is None or not picture):
+        own = call_result.outcome.pictures
+        if self._recording is not None and not own and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
 

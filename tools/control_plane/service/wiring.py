@@ -23,6 +23,7 @@ from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.foreign_pictures.foreign_pictures import StoredForeignPictures
 from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
@@ -127,8 +128,7 @@ async def control_plane(
     With ``settings.keep_desktops`` desktops are kept.
     """
     data, environment = settings.data_dir, os.environ
-    token = read_token(token_file or data / "token")
-    closing = asyncio.Event()
+    token, closing = read_token(token_file or data / "token"), asyncio.Event()
     async with AsyncExitStack() as stack:
         # First, while there is only one thread to fork.
         decoder = stack.enter_context(Decoder(settings.decoder_seconds))
@@ -152,6 +152,7 @@ async def control_plane(
             secret_store=secret_store,
             audit=audit,
             lost_recordings=recovery,
+            pictures=StoredForeignPictures(files, decoder.pixels, time.time),
         )
         refusals.on_refused = chats.publish_refused
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 
 from .spec import ToolOutcome
 
@@ -30,7 +30,8 @@ class CallResult:
         """Return the result of a call whose outcome the model reads as JSON."""
         text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
         details = {NO_ROOM: True} if outcome.no_room else {}
-        result = ToolResult(call.id, (Text(text),), outcome.is_error, call.toolset)
+        content: tuple[Text | Image, ...] = (Text(text), *outcome.pictures)
+        result = ToolResult(call.id, content, outcome.is_error, call.toolset)
         return cls(outcome, result, details=details)
 
     @property

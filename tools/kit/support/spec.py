@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
+from deskhand.tools.conversation.conversation import Image
+
 Json = dict[str, Any]
 
 INSUFFICIENT_STORAGE = 507
@@ -37,6 +39,8 @@ class ToolOutcome:
     error: str | None = None
     no_room: bool = False
     """True if it failed because a disk has no room for what it writes."""
+    pictures: tuple[Image, ...] = ()
+    """Pictures for the model, beside the value."""
 
     @classmethod
     def of_error(cls, error: Exception, text: str = "") -> Self:

@@ -6,8 +6,14 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.questions.questions import NewQuestion
+from deskhand.tools.conversation.question import ChatQuestion, QuestionState
+from deskhand.tools.kit.mcp_tools import WaitingServer
+from deskhand.tools.kit.support.spec import ToolContext
 from tests.tools.agents.chats.fakes import FakeMachines, ScriptedModel, call, open_chats, report
+from tests.tools.kit.machine import FakeMachine
 
 Json = dict[str, Any]
 
@@ -60,6 +66,50 @@ def test_a_person_decides_on_the_definition(tmp_path: Path, answer: str, status:
             # Another chat of the owner does not ask again; a refusal is not remembered as a yes.
             await p.tool("list_mcp_tools", await p.caller())
             assert machines.approvals() == ([[DIGEST]] * 2 if status == "done" else [])
+
+    asyncio.run(scenario())
+
+
+class Answers:
+    """Questions to people, each with the answer of its chat; None: it expires."""
+
+    def __init__(self, answers: dict[str, str | None]) -> None:
+        self._answers = answers
+
+    async def ask(self, question: NewQuestion) -> ChatQuestion:
+        answer = self._answers[question.chat_id]
+        state = QuestionState.EXPIRED if answer is None else QuestionState.ANSWERED
+        ids = question.chat_id, 1, question.step_id, question.call_id
+        return ChatQuestion(
+            "q", *ids, question.kind, question.text, 1.0, state=state, answer=answer
+        )
+
+
+@pytest.mark.parametrize(
+    ("answers", "approved"),
+    [
+        (("approve", None), True),
+        ((None, "approve"), True),
+        (("refuse", "approve"), True),
+        (("approve", "refuse"), False),
+        ((None, None), False),
+    ],
+)
+def test_chats_that_ask_for_the_same_server_lose_no_answer(
+    tmp_path: Path, answers: tuple[str | None, str | None], approved: bool
+) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as p:
+            chats = [(await p.chats.create(prompt=None)).id for _ in answers]
+            asked = Answers(dict(zip(chats, answers, strict=True)))
+            approvals = ServerApprovals(p.store, asked, lambda: 2.0)
+            server = WaitingServer("a", DIGEST, "run x")
+            for chat in chats:
+                context = ToolContext(chat, "call", FakeMachine())
+                given = await approvals.ask(context, server)
+            assert given is approved
+            for chat in chats:
+                assert await approvals.approved(chat, [DIGEST]) == frozenset([DIGEST] * approved)
 
     asyncio.run(scenario())
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings, RecordingSource
+from deskhand.tools.agents.foreign_pictures.foreign_pictures import Pixels, StoredForeignPictures
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import NoModel
@@ -457,6 +458,7 @@ async def open_chats(
     timing: FaultTiming | None = None,
     monotonic: Callable[[], float] = time.monotonic,
     lost_recordings: LostRecordings | None = None,
+    pixels: Pixels | None = None,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
@@ -466,6 +468,7 @@ async def open_chats(
     read = now or (lambda: float(next(clock)))
     async with await Store.open(database(folder / "deskhand.db"), timing) as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
+        shown = None if pixels is None else StoredForeignPictures(files, pixels, read)
         tools = (EchoTool(), BrokenTool(), *tools)
         chats = Chats(
             store,
@@ -476,6 +479,7 @@ async def open_chats(
             settings,
             secret_store=secret_store,
             lost_recordings=lost_recordings,
+            pictures=shown,
             now=read,
             clock=monotonic,
         )
