@@ -85,8 +85,11 @@ tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support t
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
-tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/script vncbridge/server
+tools/agents/providers/openai: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/openai
+  tools/agents/scripted/script vncbridge/server
 tools/agents/scripted/anthropic: tools/agents/providers tools/agents/scripted/script
+tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
@@ -149,6 +152,7 @@ OWNER = {
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
+    "openai": {"tools/agents/providers/openai"},
     "PIL": {
         "desktop/screenshots",
         "recording/video",
@@ -222,7 +226,7 @@ VALUES = {
         f"tools.control_plane.openapi.{name}"
         for name in ("administration", "chats", "operations", "recordings")
     ),
-    "tools.agents.scripted.script.endpoint",
+    *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

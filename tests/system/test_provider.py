@@ -63,4 +63,4 @@ def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
 
     status, out = asyncio.run(scenario())
     assert status == 5, out
-    assert "API key" in json.loads(out)["last_error"]
+    assert "refused ANTHROPIC_API_KEY (401)" in json.loads(out)["last_error"]

@@ -187,6 +187,12 @@ def split_name(name: str) -> tuple[str | None, str]:
     return (provider, own) if colon and provider in OF_PROVIDER else (None, name)
 
 
+def sent_name(name: str) -> str:
+    """Return the name of a model as its provider is asked for it."""
+    # The scripted server knows its own prefix, and shows it in its log.
+    return name if name.startswith(SCRIPTED) else split_name(name)[1]
+
+
 def _covers(entry: str, model_id: str) -> bool:
     rest = model_id.removeprefix(entry)
     # ``claude-opus-5-5`` is no beginning of ``claude-opus-5-55``, which is another model.

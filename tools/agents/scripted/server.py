@@ -27,11 +27,12 @@ from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from .anthropic.endpoint import MessagesEndpoint
 from .log import LogEntry, RequestLog
+from .openai.endpoint import ResponsesEndpoint
 from .script import decode
 from .script.endpoint import Endpoint, Problem, Received
 from .script.library import packaged_scripts
 from .script.picture_header import measure
-from .script.player import PlayedTurn, play
+from .script.player import PlayedTurn, play, with_one_id
 from .script.prompt_cache import CacheEntries
 from .script.request import InvalidRequest, Request
 from .script.script import Fault, Script
@@ -46,8 +47,9 @@ REFUSALS: dict[str, tuple[Problem, str]] = {
     "overloaded": ("overloaded", "overloaded, says the script"),
     "server_error": ("server_error", "something broke, says the script"),
     "no_credit": ("no_credit", "the account has no credit, says the script"),
+    "refused_image": ("invalid", "Could not process image, says the script"),
 }
-ENDPOINTS: tuple[Endpoint, ...] = (MessagesEndpoint(),)
+ENDPOINTS: tuple[Endpoint, ...] = (MessagesEndpoint(), ResponsesEndpoint())
 FAULTS_REMEMBERED = 1000
 """Requests for which the number of faults is kept: a bound on the memory of a long run."""
 
@@ -163,8 +165,10 @@ class ScriptedModelServer:
             turn = await asyncio.to_thread(play, script, request, self._decode, nonce)
         except NotDecodable as error:
             return self._refuse(endpoint, "undecodable", f"a picture: {error}", request)
-        turn = await asyncio.to_thread(endpoint.seal, request, turn)
         fault = self._due_fault(turn.fault, body)
+        if fault is not None and fault.kind == "same_id":
+            turn = with_one_id(turn)
+        turn = await asyncio.to_thread(endpoint.seal, request, turn)
         return await self._deliver(endpoint, turn, request, fault, binding.dropped)
 
     def _check_head(

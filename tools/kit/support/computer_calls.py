@@ -1,10 +1,10 @@
 """Translation of a call of the computer toolset into a request of the desktop service.
 
-The members and their inputs are those of Anthropic's ``computer_toolset_20260801``, and two that
-other providers' tools have beside them; the request is that of ``POST /api/v0/desktop/action``.
-``MEMBERS`` has one row for each member: the fields that it needs and takes, and the function that
-builds the request. Values are checked here, before anything is sent, so that the error message uses
-the model's names of the fields.
+The members and their inputs are those of Anthropic's ``computer_toolset_20260801``, and some that
+only other providers have; the request is that of ``POST /api/v0/desktop/action``. ``MEMBERS`` has
+one row for each member: the fields that it needs and takes, and the function that builds the
+request. Values are checked here, before anything is sent, so that the error message uses the
+model's names of the fields.
 """
 
 import math
@@ -91,6 +91,12 @@ def _numbers(count: int, shape: str) -> Callable[[str, object], list[int]]:
     return read
 
 
+def _path(key: str, value: object) -> list[list[int]]:
+    if not isinstance(value, list) or len(value) < 2:
+        raise BadCall(f"{key} must be two points or more, each [x, y].")
+    return [_numbers(2, "points, each [x, y]")(key, point) for point in value]
+
+
 def _between(least: int, most: int) -> Callable[[str, object], float]:
     def read(key: str, value: object) -> float:
         if not _is_number(value) or not least <= value <= most:
@@ -114,6 +120,7 @@ _FIELDS: Mapping[str, Callable[[str, object], Any]] = {
     "text": _text,
     "coordinate": _numbers(2, "[x, y]"),
     "start_coordinate": _numbers(2, "[x, y]"),
+    "path": _path,
     "region": _numbers(4, "[x0, y0, x1, y1]"),
     "duration": _between(0, LONGEST_SECONDS),
     "repeat": _between(1, MOST_REPEATS),
@@ -193,6 +200,11 @@ MEMBERS: Mapping[str, _Member] = {
         _simple("left_click_drag", "Dragged."),
         needs=("start_coordinate", "coordinate"),
         takes=("text",),
+    ),
+    "drag_path": _Member(_simple("left_click_drag", "Dragged."), needs=("path",), takes=("text",)),
+    "back_click": _Member(_pointed("back_click", "Clicked with the back button."), takes=_CLICK),
+    "forward_click": _Member(
+        _pointed("forward_click", "Clicked with the forward button."), takes=_CLICK
     ),
     "scroll": _Member(_scroll, needs=("scroll_direction", "scroll_amount"), takes=_CLICK),
     "key": _Member(_key, needs=("text",), takes=("repeat",)),

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.agents.chats.prompt_head import head_from_json
 from deskhand.tools.agents.loop.prepared_history import prepared
 from deskhand.tools.agents.providers.anthropic import wire
+from deskhand.tools.agents.providers.merged_messages import merged, picture_ids
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import Message
 from deskhand.tools.store import chats, messages
@@ -37,8 +38,8 @@ async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
     sent = prepared(history, keep=None)
     prompt = Prompt(head.system, sent, head.tools, mode == "computer_use", model)
     disk = FileStore(files)
-    pictures = {one: disk.load(one) for one in wire.picture_ids(prompt.messages)}
-    parts = [wire.message_part(one, pictures) for one in wire.merged(prompt.messages)]
+    pictures = {one: disk.load(one) for one in picture_ids(prompt.messages)}
+    parts = [wire.message_part(one, pictures) for one in merged(prompt.messages)]
     return digest(wire.encoded(prompt, parts, drop_block=True))
 
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.agents.providers.merged_messages import merged, picture_ids
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
 from deskhand.tools.agents.scripted.anthropic.binding import mismatches, signed
 from deskhand.tools.agents.scripted.anthropic.protocol import read_request
@@ -160,11 +161,11 @@ class BoundModel:
 
     async def _encoded(self, prompt: Prompt) -> bytes:
         """Only the messages that are new in a turn are converted, as the real adapter does it."""
-        messages = wire.merged(prompt.messages)
+        messages = merged(prompt.messages)
         parts = prompt.sent.known(messages)
         self.converted.append(len(messages) - len(parts))
         for message in messages[len(parts) :]:
-            ids = wire.picture_ids((message,))
+            ids = picture_ids((message,))
             pictures = {one: await self.files.load(one) for one in ids}
             parts.append(wire.message_part(message, pictures))
             prompt.sent.add(message, parts[-1])

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.tools.agents.providers.model_table import TABLE, UNKNOWN, model_facts
+from deskhand.tools.agents.providers.model_table import TABLE, UNKNOWN, model_facts, sent_name
 from deskhand.tools.agents.providers.prices import PriceList, Prices
 
 
@@ -75,3 +75,9 @@ def test_an_unknown_model_is_not_sent_the_control() -> None:
     assert model_facts("house-model") == UNKNOWN
     assert not UNKNOWN.binding_controls
     assert model_facts("claude-opus-5-5").binding_controls
+
+
+def test_a_provider_before_the_name_is_not_sent() -> None:
+    assert sent_name("openai:gpt-5.4") == "gpt-5.4"
+    assert sent_name("claude-opus-5-5") == "claude-opus-5-5"
+    assert sent_name("scripted:tour") == "scripted:tour"

@@ -111,9 +111,21 @@ def test_wrong_input_is_an_error_for_the_model(member: str, arguments: Json, wor
         desktop_call(member, arguments)
 
 
+# Of the actions and functions of other providers.
+OTHER_MEMBERS = {"key_down", "key_up", "drag_path", "back_click", "forward_click"}
+
+
 def test_every_member_of_the_toolset_is_served() -> None:
-    # Gemini has functions of their own for these two.
-    assert set(MEMBERS) == PROTOCOL_MEMBERS | {"key_down", "key_up"}
+    assert set(MEMBERS) == PROTOCOL_MEMBERS | OTHER_MEMBERS
+
+
+def test_a_drag_may_have_a_path() -> None:
+    wanted = desktop_call("drag_path", {"path": [[1, 2], [3, 4.5], [5, 6]], "text": "shift"})
+    assert wanted.payload["action"] == "left_click_drag"
+    assert wanted.payload["path"] == [[1, 2], [3, 4], [5, 6]]
+    for path in ([[1, 2]], "x", [[1, 2], [3]]):
+        with pytest.raises(BadCall):
+            desktop_call("drag_path", {"path": path})
 
 
 def test_an_action_without_a_picture_still_waits_for_the_screen_to_settle() -> None:

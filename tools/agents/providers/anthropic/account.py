@@ -9,7 +9,6 @@ refused again.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import cast
 from urllib.parse import urlsplit
@@ -20,14 +19,17 @@ import httpx2
 from deskhand.tools.agents.providers import limits
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
 from deskhand.tools.agents.providers.errors import KeyRefused, ModelError, ModelRefused, NoCredit
+from deskhand.tools.agents.providers.http_stream import read_reply, retry_after
+from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
+from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
 from deskhand.tools.conversation.conversation import Message
 
 from . import wire
-from .stream import FailedReply, StreamedReply, UnreadableReply
+from .stream import StreamedReply
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +96,7 @@ class AnthropicModel:
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
-            # The limits in ``_stream`` end an attempt; only connecting has a limit of its own.
+            # ``read_reply`` limits an attempt; only connecting has a limit of its own.
             timeout=httpx2.Timeout(self._policy.silence, connect=10.0),
             http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not direct),
         )
@@ -122,10 +124,10 @@ class AnthropicModel:
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessagePart]:
         """Return the parts of all messages; only those that were not sent before are converted."""
-        messages = wire.merged(prompt.messages)
+        messages = merged(prompt.messages)
         parts: list[wire.MessagePart] = prompt.sent.known(messages)
         new = messages[len(parts) :]
-        pictures = sum(part.pictures for part in parts) + wire.picture_count(new)
+        pictures = sum(part.pictures for part in parts) + picture_count(new)
         # Before the pictures are read: hundreds of them are tens of megabytes.
         limits.check_request(facts, pictures, 0)
         for message in new:
@@ -137,7 +139,7 @@ class AnthropicModel:
     async def _load(self, message: Message) -> dict[str, bytes]:
         """Return the pictures of a message, without those that a person has removed."""
         found: dict[str, bytes] = {}
-        for file_id in wire.picture_ids((message,)):
+        for file_id in picture_ids((message,)):
             try:
                 found[file_id] = await self._pictures.load(file_id)
             except FileNotFoundError:
@@ -148,7 +150,7 @@ class AnthropicModel:
         self, request: _Request, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
         try:
-            return await self._stream(request, on_text)
+            return await read_reply(self._answer(request), StreamedReply(), self._policy, on_text)
         except TimeoutError as error:
             raise AttemptFailed("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
@@ -161,28 +163,6 @@ class AnthropicModel:
             unreachable = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ProxyError)
             reason = f"{type(error).__name__}: {error}"
             raise AttemptFailed(reason, unreachable=unreachable) from error
-
-    async def _stream(self, request: _Request, on_text: Callable[[str], None]) -> ModelReply:
-        reply = StreamedReply()
-        loop = asyncio.get_running_loop()
-        async with asyncio.timeout(self._policy.first_chunk) as limit:
-            # The SDK's own stream leaves its generators to the garbage collector after an error.
-            # The bytes are read to their end, or closed, here.
-            async with (
-                aclosing(await self._answer(request)) as answer,
-                aclosing(answer.aiter_bytes()) as pieces,
-            ):
-                async for piece in pieces:
-                    for has_text in reply.feed(piece):
-                        # Every event but ``ping`` extends the limit: a provider that only sends
-                        # pings makes no progress.
-                        limit.reschedule(loop.time() + self._policy.silence)
-                        if has_text:
-                            on_text(reply.text)
-        result = reply.result()
-        if result is None:
-            raise AttemptFailed("the answer was cut off")
-        return result
 
     async def _answer(self, request: _Request) -> httpx2.Response:
         """Send a request; return the response when its head has come."""
@@ -210,7 +190,7 @@ def _classified(
         return NoCredit(account.provider.title, account.variable)
     overloaded = error.status_code in OVERLOAD_STATUSES or error.type in OVERLOAD_TYPES
     if error.status_code in RETRIED_STATUSES or error.type in RETRIED_TYPES:
-        after = _retry_after(error.response)
+        after = retry_after(error.response)
         return AttemptFailed(text, overloaded=overloaded, retry_after=after)
     reached = limits.limit_of_refusal(error.status_code, text, facts)
     return reached or ModelRefused(error.status_code, text, ADVICE.get(error.status_code, ""))
@@ -221,9 +201,3 @@ def _classified_failure(error: FailedReply) -> AttemptFailed | ModelError:
     if error.kind in RETRIED_TYPES:
         return AttemptFailed(error.message, overloaded=error.kind in OVERLOAD_TYPES)
     return ModelRefused(OK, error.message)
-
-
-def _retry_after(response: httpx2.Response) -> float:
-    # The form with a date is not read: providers send seconds.
-    given = response.headers.get("retry-after", "")
-    return float(given) if given.isdigit() else 0.0

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from deskhand.tools.agents.providers.port import ModelReply, Usage
+from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
+from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import ReplyBlock
 
 from .wire import reply_block
@@ -27,25 +29,11 @@ NOT_CUT = ("end_turn", "tool_use", "stop_sequence")
 """Stop reasons after which a reply, and so the input of its calls, is complete."""
 
 
-class UnreadableReply(Exception):
-    """The stream is not a reply of the protocol."""
-
-
-class FailedReply(Exception):
-    """The provider ended its reply with an error event."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(kind, message)
-        self.kind = kind
-        self.message = message
-
-
 class StreamedReply:
     """Accumulates a reply from the bytes of its stream; errors are reported at the end."""
 
     def __init__(self) -> None:
-        self._rest = b""
-        self._data: list[bytes] = []
+        self._events = SseData()
         self._blocks: dict[int, Json] | None = None
         self._inputs: dict[int, str] = {}
         self._stop_reason = ""
@@ -58,19 +46,10 @@ class StreamedReply:
 
     def feed(self, data: bytes) -> Iterator[bool]:
         """Parse the next bytes; yield for each event but ``ping`` whether it added text."""
-        # A chunk may end anywhere, also within a character of UTF-8: the rest stays bytes until its
-        # line ends.
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            line = line.removesuffix(b"\r")
-            if line.startswith(b"data:"):
-                self._data.append(line.removeprefix(b"data:").removeprefix(b" "))
-            # An empty line ends an event, whose data may have several lines (HTML standard, 9.2.6).
-            elif not line and self._data:
-                event, self._data = b"\n".join(self._data), []
-                before = self.text
-                if self._failure is None and self._accepted(event):
-                    yield self.text != before
+        for event in self._events.feed(data):
+            before = self.text
+            if self._failure is None and self._accepted(event):
+                yield self.text != before
 
     def result(self) -> ModelReply | None:
         """Return the reply after the end of the stream; ``None`` if it is incomplete.

@@ -7,10 +7,12 @@ move: they are put into the bytes of the parts.
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
+from deskhand.tools.agents.providers.model_table import sent_name
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Block,
@@ -110,27 +112,6 @@ def headers(*, drop_block: bool) -> dict[str, str]:
     return {"anthropic-beta": BINDING_BETA} if drop_block else {}
 
 
-def picture_count(messages: Iterable[Message]) -> int:
-    """Return the number of pictures in a request with these messages."""
-    flat = (
-        inner
-        for message in messages
-        for block in message.content
-        for inner in (block.content if isinstance(block, ToolResult) else (block,))
-    )
-    return sum(isinstance(block, Image) for block in flat)
-
-
-def picture_ids(messages: Iterable[Message]) -> tuple[str, ...]:
-    """Return the file ids whose bytes :func:`request` needs, each once, in order."""
-    found: dict[str, None] = {}
-    for message in messages:
-        for block in message.content:
-            inner = block.content if isinstance(block, ToolResult) else (block,)
-            found.update((b.file_id, None) for b in inner if isinstance(b, Image))
-    return tuple(found)
-
-
 def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     """Convert one content block of a reply; return ``None`` for a kind that is not used."""
     if block["type"] == "text":
@@ -145,20 +126,13 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     return Thinking(dict(block)) if sealed else None
 
 
-def merged(messages: Iterable[Message]) -> list[Message]:
-    """Join consecutive messages of one role, as the provider would: marks must be at real ends."""
-    joined: list[Message] = []
-    for message in messages:
-        if joined and joined[-1].role == message.role:
-            joined[-1] = Message(message.role, joined[-1].content + message.content)
-        else:
-            joined.append(message)
-    return joined
-
-
 def _frame(prompt: Prompt, *, drop_block: bool, mark: bool) -> Json:
     """Return the body without its messages; with ``mark`` its system prompt has a cache mark."""
-    frame: Json = {"model": prompt.model, "max_tokens": prompt.max_tokens, "stream": True}
+    frame: Json = {
+        "model": sent_name(prompt.model),
+        "max_tokens": prompt.max_tokens,
+        "stream": True,
+    }
     if prompt.system.strip():
         control: Json = {"cache_control": {"type": "ephemeral"}} if mark else {}
         frame["system"] = [_text(prompt.system) | control]

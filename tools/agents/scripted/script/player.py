@@ -93,6 +93,13 @@ def _summary(request: Request, position: _Position) -> PlayedTurn:
     return PlayedTurn((block,), "compaction", position.step)
 
 
+def with_one_id(turn: PlayedTurn) -> PlayedTurn:
+    """Return a reply all of whose calls have the id of the first."""
+    first = next((block["id"] for block in turn.content if "id" in block), "")
+    content = ({**block, "id": first} if "id" in block else block for block in turn.content)
+    return replace(turn, content=tuple(content))
+
+
 class _Player:
     def __init__(self, request: Request, decode: Decode, position: _Position, nonce: str) -> None:
         self._request = request
@@ -114,6 +121,7 @@ class _Player:
             if step.needs.otherwise == "fail":
                 raise _Stuck("what the next step needs did not appear on the screen")
         turn = self._turn(self._fill(step.say), step.calls, "c", step.stop_reason, step.fault)
+        turn = replace(turn, content=tuple(_checked(b, step.checks) for b in turn.content))
         if step.think is None:
             return turn
         # Signed by the server, as the signature covers all of the request.
@@ -241,6 +249,18 @@ def _position(script: Script, request: Request) -> _Position:
         if summarized is not None:
             return _after(script, request, summarized, without_calls)
     return _wrapped(script, request, _Position(0, without_calls))
+
+
+def _checked(block: Json, kinds: tuple[str, ...]) -> Json:
+    """Return a block, with safety checks if it is a computer call."""
+    if not kinds or "toolset_name" not in block:
+        return block
+    message = "The page may give instructions, says the script."
+    checks = [
+        {"id": f"sc_{index}_{block['id']}", "code": kind, "message": message}
+        for index, kind in enumerate(kinds)
+    ]
+    return {**block, "checks": checks}
 
 
 def _call_count(message: Json) -> int:

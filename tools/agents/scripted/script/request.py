@@ -50,6 +50,10 @@ class Request:
     """True to list the dropped blocks in the reply."""
     summarize: bool = False
     """True to answer with a compaction of the messages."""
+    items: tuple[Json, ...] = ()
+    """The conversation as it was sent, where the protocol does not have these messages."""
+    explicit_cache: bool = False
+    """True if only the cache breakpoints of the request count."""
     tokens: InputTokens | None = None
     """By the accounting of the provider, where its protocol has one."""
 

@@ -19,10 +19,13 @@ hand by that fraction); until then the model waits a second at a time, at most `
 ``again_while`` names a key in the result of the step's calls: as long as it is true the step is
 played again.
 
-``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded``, ``server_error`` and
-``no_credit`` refuse, ``cut`` breaks the connection, ``unfinished`` ends the stream too early,
-``stream_error`` puts an error into it, ``malformed`` spoils the calls' input, ``slow`` holds
-everything back for ``seconds``.
+``checks`` lists kinds of safety checks that the step's computer calls carry, as
+``malicious_instructions``; protocols without such checks leave them out.
+
+``fault`` breaks the first ``times`` answers: ``rate_limit``, ``overloaded``, ``server_error``,
+``no_credit`` and ``refused_image`` refuse, ``same_id`` repeats the id of the first call, ``cut``
+breaks the connection, ``unfinished`` ends the stream too early, ``stream_error`` puts an error into
+it, ``malformed`` spoils the calls' input, ``slow`` holds everything back for ``seconds``.
 
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
 in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
@@ -44,6 +47,8 @@ FaultKind = Literal[
     "overloaded",
     "server_error",
     "no_credit",
+    "refused_image",
+    "same_id",
     "cut",
     "unfinished",
     "stream_error",
@@ -106,6 +111,8 @@ class ScriptStep:
     stop_reason: str | None = None
     """The provider's reason for the end of the reply, where it is not the usual one."""
     fault: Fault | None = None
+    checks: tuple[str, ...] = ()
+    """Kinds of safety checks that the computer calls carry, for protocols that have them."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +158,8 @@ class _Reader:
         return Script(self._name, tuple(read))
 
     def _step(self, data: object, where: str) -> ScriptStep:
-        keys = {"say", "think", "calls", "needs", "again_while", "stop_reason", "fault", "report"}
+        keys = {"say", "think", "calls", "checks", "needs", "again_while", "stop_reason", "fault"}
+        keys.add("report")
         step = self._object(data, where, keys)
         given = self._list(step.get("calls", []), f"{where}.calls")
         calls = [self._call(call, f"{where}.calls.{i}") for i, call in enumerate(given)]
@@ -163,6 +171,7 @@ class _Reader:
         if not (calls or say or stop_reason):
             raise self._bad(where, "a step must say, call or report something")
         again_while = self._optional_text(step, "again_while", where)
+        checks = self._list(step.get("checks", []), f"{where}.checks")
         return ScriptStep(
             say,
             self._optional_text(step, "think", where),
@@ -171,6 +180,7 @@ class _Reader:
             again_while,
             stop_reason,
             self._fault(step["fault"], f"{where}.fault") if "fault" in step else None,
+            tuple(self._text(one, f"{where}.checks") for one in checks),
         )
 
     def _call(self, data: object, where: str) -> ScriptedCall:

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.providers.anthropic.stream import (
-    FailedReply,
-    StreamedReply,
-    UnreadableReply,
-)
+from deskhand.tools.agents.providers.anthropic.stream import StreamedReply
 from deskhand.tools.agents.providers.port import ModelReply, Usage
+from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.conversation.conversation import ReplyBlock, Text, Thinking, ToolCall
 
 Json = dict[str, Any]

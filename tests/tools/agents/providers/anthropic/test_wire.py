@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from deskhand.tools.agents.loop.prepared_history import prepared
 from deskhand.tools.agents.providers.anthropic import wire
+from deskhand.tools.agents.providers.merged_messages import picture_count, picture_ids
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.agents.scripted.anthropic.protocol import read_request
 from deskhand.tools.agents.scripted.script.picture_header import measure
@@ -134,7 +135,7 @@ def test_a_failed_result_contains_only_text_and_its_picture_follows_all_results(
 def test_pictures_are_named_once_in_their_order() -> None:
     other = Image("f0", "image/png", 8, 8)
     text = (Message("user", (SHOT, ToolResult("c", (other, Text("x"), SHOT)))), user("y"))
-    assert wire.picture_ids(text) == ("f1", "f0")
+    assert picture_ids(text) == ("f1", "f0")
     assert request(Message("user", (SHOT,)))["messages"][0]["content"][0]["type"] == "image"
 
 
@@ -247,7 +248,7 @@ def test_the_provider_is_asked_to_drop_blocks_only_with_the_header_for_it() -> N
 
 def test_pictures_of_a_request_are_counted() -> None:
     text = (Message("user", (SHOT, ToolResult("c", (Text("x"), SHOT)))), user("é"))
-    assert wire.picture_count(text) == 2
+    assert picture_count(text) == 2
 
 
 def test_the_bytes_of_a_message_stay_the_same_while_its_mark_moves_on() -> None:

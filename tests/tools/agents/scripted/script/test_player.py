@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.tools.agents.checkpoints.own_summary import SUMMARY_REQUEST
 from deskhand.tools.agents.scripted.script.decode import decoded_here, pixels
-from deskhand.tools.agents.scripted.script.player import PlayedTurn, play
+from deskhand.tools.agents.scripted.script.player import PlayedTurn, play, with_one_id
 from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
 from deskhand.tools.agents.scripted.script.script import Script, read_script
 from tests.tools.agents.loop.fakes import encoded, screen
@@ -351,3 +351,19 @@ def test_a_summary_before_the_first_call_leaves_the_script_at_its_begin() -> Non
     chat.messages = [{"role": "user", "content": [{"type": "text", "text": "it"}]}]
     chat.messages = [{"role": "assistant", "content": [summarized(chat, on_demand=True)]}]
     assert calls(chat.say("Go.")) == [("execute", {"command": "ls"})]
+
+
+def test_safety_checks_are_on_the_computer_calls_of_their_step() -> None:
+    both = {"calls": [{"computer.screenshot": {}}, {"execute": {}}], "checks": ["sensitive_domain"]}
+    computer, execute = Chat(both).say("Go.").content
+    (check,) = computer["checks"]
+    assert (check["code"], computer["id"] in check["id"]) == ("sensitive_domain", True)
+    assert "checks" not in execute
+
+
+def test_a_reply_can_be_given_one_id() -> None:
+    turn = Chat({"say": "x", "calls": [{"execute": {}}, {"execute": {}}]}).say("Go.")
+    text, first, second = with_one_id(turn).content
+    assert "id" not in text
+    assert first["id"] == second["id"] == turn.content[1]["id"]
+    assert with_one_id(Chat({"say": "x"}).say("Go.")).content == ({"type": "text", "text": "x"},)

@@ -1,0 +1,1 @@
+"""OpenAI's Responses protocol through its SDK."""

@@ -1,0 +1,110 @@
+"""Conversion of OpenAI's computer actions to the calls that our computer tool performs. Pure.
+
+One ``computer_call`` has several actions and one answer. Each action becomes one call, or two where
+it scrolls in both directions, with ids made from the id of the item: ``call_1-0``, ``call_1-1``.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
+
+Json = dict[str, Any]
+
+COMPUTER = "computer"
+PIXELS_PER_NOTCH = 100
+"""Distance of one notch of the wheel: browsers scroll about this much."""
+WAIT_SECONDS = 1
+"""Duration of ``wait``, which names none."""
+CLICKS = {
+    "left": "left_click",
+    "right": "right_click",
+    "wheel": "middle_click",
+    "back": "back_click",
+    "forward": "forward_click",
+}
+
+
+def calls_of(item: Mapping[str, Any]) -> tuple[ToolCall, ...]:
+    """Return the calls for an item of the type ``computer_call``.
+
+    All of them carry its pending safety checks.
+    """
+    checks = tuple(
+        SafetyCheck(str(one["id"]), str(one.get("code") or ""), str(one.get("message") or ""))
+        for one in item.get("pending_safety_checks") or ()
+    )
+    # Older models perform one action at a time, in a field of its own.
+    actions = item.get("actions") or [item.get("action") or {"type": "screenshot"}]
+    named = [call for action in actions for call in _calls(action)]
+    return tuple(
+        ToolCall(f"{item['call_id']}-{index}", name, arguments, COMPUTER, checks)
+        for index, (name, arguments) in enumerate(named)
+    )
+
+
+def _calls(action: Json) -> Iterator[tuple[str, Json]]:
+    kind = str(action.get("type", ""))
+    if kind == "scroll":
+        yield from _scrolls(action)
+        return
+    convert = _CONVERSIONS.get(kind)
+    if convert is None:
+        # The computer tool answers that there is no such action.
+        yield kind, {}
+        return
+    yield convert(action)
+
+
+def _click(action: Json) -> tuple[str, Json]:
+    button = action.get("button") or "left"
+    return CLICKS.get(button, f"{button}_click"), _at(action)
+
+
+def _drag(action: Json) -> tuple[str, Json]:
+    path = [_point(one) for one in action.get("path") or ()]
+    if len(path) == 2:
+        ends = {"start_coordinate": path[0], "coordinate": path[1]}
+        return "left_click_drag", {**ends, **_held(action)}
+    return "drag_path", {"path": path, **_held(action)}
+
+
+def _scrolls(action: Json) -> Iterator[tuple[str, Json]]:
+    across, down = int(action.get("scroll_x") or 0), int(action.get("scroll_y") or 0)
+    for distance, directions in ((down, ("up", "down")), (across, ("left", "right"))):
+        # A distance of nothing stays one call, so that the action has an answer.
+        if distance or (directions[0] == "up" and not across):
+            notches = max(1, round(abs(distance) / PIXELS_PER_NOTCH)) if distance else 0
+            turn = {"scroll_direction": directions[distance > 0], "scroll_amount": notches}
+            yield "scroll", {**turn, **_at(action)}
+
+
+def _at(action: Json) -> Json:
+    return {"coordinate": _point(action), **_held(action)}
+
+
+def _point(value: Mapping[str, Any]) -> list[Any]:
+    return [value.get("x"), value.get("y")]
+
+
+def _held(action: Json) -> Json:
+    keys = action.get("keys")
+    return {"text": chord(keys)} if keys else {}
+
+
+def chord(keys: Sequence[object]) -> str:
+    """Return keys that are pressed together as one text."""
+    return "+".join(map(str, keys))
+
+
+_CONVERSIONS: Mapping[str, Callable[[Json], tuple[str, Json]]] = {
+    "click": _click,
+    "double_click": lambda action: ("double_click", _at(action)),
+    "drag": _drag,
+    "keypress": lambda action: ("key", {"text": chord(action.get("keys") or ())}),
+    # The pointer moves without an effect of held keys.
+    "move": lambda action: ("mouse_move", {"coordinate": _point(action)}),
+    "screenshot": lambda _: ("screenshot", {}),
+    "type": lambda action: ("type", {"text": action.get("text")}),
+    "wait": lambda _: ("wait", {"duration": WAIT_SECONDS}),
+}

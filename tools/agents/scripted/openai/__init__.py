@@ -1,0 +1,1 @@
+"""OpenAI's Responses protocol, as the scripted model serves it."""
