@@ -68,6 +68,9 @@ desktop/screenshots: desktop/capture vncbridge/http
 desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
 desktop/tool_calls: vncbridge/http
+desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
+  desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
+  vncbridge/http vncbridge/openapi
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 recording/library: recording/timing recording/video

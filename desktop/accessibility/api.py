@@ -19,7 +19,7 @@ from deskhand.desktop.lease.access import AccessControl
 from .bus import ConnectBus
 from .lines import page_of_lines, widget_lines
 from .reader import widgets
-from .tree import compact, pointed
+from .tree import Tree, compact, names, pointed
 
 Json = dict[str, Any]
 
@@ -52,20 +52,30 @@ class AccessibilityService:
         Raises:
             NoAccessibility: If AT-SPI is not available.
         """
-        # Chromium builds its accessibility tree only on request, as that slows every page down.
-        first = not self._mark.exists()
-        self._mark.touch(0o644)
-        found, complete = widgets(self._environment(), self._connect)
-        tree = compact(found, self._size)
+        tree, complete, note = self._tree()
         self._rectangles, self._roots, self._complete = tree.rectangles, tree.roots, complete
         answer: Json = {
             "space": {"name": "native", **self._size._asdict()},
             "complete": complete,
             "applications": list(tree.roots),
         }
-        if first:
-            answer["note"] = "A browser that runs already tells of its pages when it starts again."
-        return answer
+        return answer | ({"note": note} if note else {})
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all visible widgets. Blocks; the refs stay those of the last read.
+
+        Raises:
+            NoAccessibility: If AT-SPI is not available.
+        """
+        return tuple(names(self._tree()[0].roots))
+
+    def _tree(self) -> tuple[Tree, bool, str]:
+        # Chromium builds its accessibility tree only on request, as that slows every page down.
+        first = not self._mark.exists()
+        self._mark.touch(0o644)
+        found, complete = widgets(self._environment(), self._connect)
+        note = "A browser that runs already tells of its pages when it starts again."
+        return compact(found, self._size), complete, note if first else ""
 
     def read_text(self, interactive: bool, offset: int) -> Json:
         """Return a page of lines; reads the widgets if it is the first one. Blocks.

@@ -1,6 +1,6 @@
 """Compact form of the widget tree, with the refs that name widgets in actions."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +64,14 @@ def compact(applications: Iterable[Node], screen: Size) -> Tree:
 
     roots = tuple(one for node in applications for one in visible_entries(node, True))
     return Tree(roots, rectangles)
+
+
+def names(entries: Iterable[Json]) -> Iterator[str]:
+    """Yield the names of the widgets of a compact tree, each widget before its content."""
+    for entry in entries:
+        if "name" in entry:
+            yield entry["name"]
+        yield from names(entry.get("children", ()))
 
 
 def pointed(body: Json, rectangles: Mapping[str, Region], native: Size) -> Json:

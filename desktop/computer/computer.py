@@ -93,7 +93,7 @@ class Computer:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.instance_id = instance_id
-        self._observer = Observer(screen, renderer, boot or instance_id, clock, windows)
+        self.observer = Observer(screen, renderer, boot or instance_id, clock, windows)
         self._device = device
         self._record = record
         self._access = access or UnrestrictedAccess()
@@ -121,7 +121,7 @@ class Computer:
     @property
     def size(self) -> Size:
         """Native size of the screen."""
-        return self._observer.size
+        return self.observer.size
 
     async def close(self) -> None:
         """Release all keys and buttons and end the threads; closing twice is fine."""
@@ -130,7 +130,7 @@ class Computer:
                 await self.release_all()
         finally:
             self._thread.shutdown(wait=False)
-            self._observer.close()
+            self.observer.close()
 
     async def release_all(self) -> None:
         """Release every key and button, after the events that are being sent now."""
@@ -189,7 +189,7 @@ class Computer:
                     note.frames = ("", outcome.frame_id)
                     return self._typing_policy.with_redacted_text(request, outcome, note.started)
                 picture = picture_of(request, self.size)
-                outcome, seen = await self._observer.watched(
+                outcome, seen = await self.observer.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )
                 # A person may have taken control in privacy mode while the screen settled.
@@ -219,7 +219,7 @@ class Computer:
                 skipped=len(batch.actions) - len(results),
                 space=batch.space,
                 native=self.size,
-                frame_id=await self._observer.frame_id(),
+                frame_id=await self.observer.frame_id(),
                 timings=stages.taken,
                 observation=None,
             )
@@ -231,7 +231,7 @@ class Computer:
                 return await act()
             picture = view(batch.observe.options, batch.space, self.size)
             clicks = _clicks(batch.actions[-1])
-            outcome, seen = await self._observer.watched(
+            outcome, seen = await self.observer.watched(
                 act, batch.observe, picture, stages, clicks=clicks
             )
             self._access.check_view()
@@ -244,7 +244,7 @@ class Computer:
             HumanInControl: While a person has control in privacy mode.
         """
         self._access.check_view()
-        shot = await self._observer.picture(wanted, Stages(self._clock), known)
+        shot = await self.observer.picture(wanted, Stages(self._clock), known)
         self._access.check_view()
         return shot
 
@@ -348,12 +348,12 @@ class Computer:
                 raise ActionFailed(ACTIONS[request.name].failed, str(error)) from error
         # Damage that follows at once belongs to this action, though no observation watched it.
         if not isinstance(request.action, Wait | CursorPosition | Screenshot):
-            self._observer.note_action()
+            self.observer.note_action()
         shot = None
         if isinstance(request.action, Screenshot) and request.observe is None:
-            shot = await self._observer.picture(picture_of(request, self.size), stages)
+            shot = await self.observer.picture(picture_of(request, self.size), stages)
             self._access.check_view()
-        shown = await self._observer.frame_id()
+        shown = await self.observer.frame_id()
         outcome = outcome_of(request, self.size, point, shown, shot, stages.taken)
         return replace(outcome, typed_into=host)
 

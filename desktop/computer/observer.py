@@ -197,6 +197,17 @@ class Observer:
         )
 
     @asynccontextmanager
+    async def watching(self) -> AsyncIterator[tuple[DamageWatch, Frame]]:
+        """Subscribe to damage while the body runs; yield it with what the screen shows before."""
+        async with self._watching() as watch:
+            yield watch, await self._run(self._screen.frame)
+
+    async def changed_in(self, before: Frame, region: Region) -> bool:
+        """Return True if a region does not show what it showed in an earlier frame."""
+        found = await self._run(lambda: changes(before, self._screen.frame(), (region,)))
+        return found.fraction > 0
+
+    @asynccontextmanager
     async def _watching(self) -> AsyncIterator[DamageWatch]:
         """Subscribe to damage in the thread: a display that hangs must not block the event loop."""
         opening = self._thread.submit(self._screen.watch)

@@ -24,6 +24,7 @@ from .screen import (
     CHANGED_WINDOW,
     LAUNCHED,
     POINTER,
+    WAITED,
     WIDGET_TEXT,
     WIDGETS,
     WINDOWS,
@@ -54,6 +55,7 @@ _SCREEN: ApiOperations = {
     f"POST {_DESKTOP}/clipboard/restore": ApiOperation("restore_clipboard"),
     f"GET {_DESKTOP}/accessibility": ApiOperation("read_accessibility", WIDGETS),
     f"GET {_DESKTOP}/accessibility/text": ApiOperation("read_accessibility_text", WIDGET_TEXT),
+    f"POST {_DESKTOP}/wait-for": ApiOperation("wait_for", WAITED),
     f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
     f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
 }

@@ -123,6 +123,29 @@ WIDGET_TEXT = record(
     },
     {"next_offset": COUNT, "note": TEXT},
 )
+WAITED = record(
+    "WaitResult",
+    {
+        "met": FLAG,
+        "unmet": array(described(TEXT, "Conditions that do not hold.")),
+        "waited_ms": NUMBER,
+        "seen": described(
+            record(
+                "SeenWhileWaiting",
+                {"windows": array(TEXT)},
+                {
+                    "texts": array(described(TEXT, "Texts nearest to the wanted one.")),
+                    "urls": array(TEXT),
+                    "changed": FLAG,
+                    "quiet": FLAG,
+                    "process_running": FLAG,
+                },
+            ),
+            "What was there.",
+        ),
+    },
+    {"frame_id": TEXT, **_PICTURE},
+)
 _APPLICATION = record("Application", {"name": TEXT, "title": TEXT, "types": array(TEXT)})
 APPLICATIONS = record("Applications", {"applications": array(_APPLICATION)})
 LAUNCHED = record(

@@ -36,6 +36,8 @@ from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.recordings.api import router as recordings_router
 from deskhand.desktop.secrets.api import router as secrets_router
+from deskhand.desktop.waiting.api import router as waiting_router
+from deskhand.desktop.waiting.screen_wait import ScreenWait, Sources
 from deskhand.desktop.windows.api import WindowService
 from deskhand.desktop.windows.api import router as windows_router
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
@@ -59,6 +61,7 @@ _ON_DISPLAY = {
     ("GET", "/api/v0/desktop/accessibility"),
     ("GET", "/api/v0/desktop/accessibility/text"),
     ("POST", "/api/v0/desktop/recording/start"),
+    ("POST", "/api/v0/desktop/wait-for"),
 }
 """Requests that need the display, of routers that also serve others."""
 
@@ -127,6 +130,7 @@ def application(
         ),
         clipboard_router(screen.clipboard, common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
+        _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
         *(() if screen.display is None else (screen.display,)),
         *_live_view(common, screen),
         tokens_router(common.credentials),
@@ -200,6 +204,19 @@ def _after(wait_ready: Callable[[Request], Awaitable[None]] | None, router: APIR
     waiting = APIRouter(dependencies=[Depends(wait)])
     waiting.include_router(router)
     return waiting
+
+
+def _waiting(
+    common: CommonParts, parts: OpenParts, screen: ScreenAccess, widgets: AccessibilityService
+) -> APIRouter:
+    sources = Sources(
+        widgets.names,
+        lambda: tuple(window.title for window in screen.windows().all()),
+        lambda: common.pipes.current,
+        common.events,
+    )
+    wait = ScreenWait(parts.computer.observer, sources, common.lease.check_view)
+    return waiting_router(parts.computer, wait, parts.registry, common.closing)
 
 
 def _viewer_count(live_view: LiveView | None) -> int:

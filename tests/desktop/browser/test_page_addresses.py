@@ -1,0 +1,90 @@
+"""URLs of the browser's pages."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+from deskhand.desktop.browser.page_addresses import PageAddresses, TargetList
+
+Json = dict[str, Any]
+
+
+def created(target: str, url: str, kind: str = "page") -> Json:
+    info = {"targetId": target, "type": kind, "url": url}
+    return {"method": "Target.targetCreated", "params": {"targetInfo": info}}
+
+
+def test_pages_come_change_and_go() -> None:
+    targets = TargetList()
+    assert targets.received(created("1", "about:blank"))
+    assert targets.received(created("2", "http://a/"))
+    changed = {**created("1", "http://b/"), "method": "Target.targetInfoChanged"}
+    assert targets.received(changed)
+    assert not targets.received(changed)
+    assert list(targets.urls) == ["http://b/", "http://a/"]
+    gone = {"method": "Target.targetDestroyed", "params": {"targetId": "1"}}
+    assert targets.received(gone)
+    assert not targets.received(gone)
+    assert list(targets.urls) == ["http://a/"]
+
+
+def test_other_targets_answers_and_malformed_events_change_nothing() -> None:
+    targets = TargetList()
+    for message in (
+        created("1", "http://a/", "iframe"),
+        {"id": 1, "result": {}},
+        {"method": "Target.targetCreated", "params": None},
+        {"method": "Target.targetCreated", "params": {"targetInfo": 3}},
+    ):
+        assert not targets.received(message)
+    assert targets.urls == ()
+
+
+class FakeClient:
+    def __init__(self) -> None:
+        self.sent: list[Json] = []
+        self.queue: asyncio.Queue[Json | None] = asyncio.Queue()
+
+    def send(self, message: Json) -> None:
+        self.sent.append(message)
+
+    async def messages(self) -> AsyncIterator[Json]:
+        while (message := await self.queue.get()) is not None:
+            yield message
+
+    def close(self) -> None:
+        self.queue.put_nowait(None)
+
+
+class FakePipe:
+    def __init__(self) -> None:
+        self.clients: list[FakeClient] = []
+
+    def connect(self) -> FakeClient:
+        self.clients.append(FakeClient())
+        return self.clients[-1]
+
+
+def test_the_pipe_of_a_browser_that_starts_later_is_joined_once() -> None:
+    async def scenario() -> None:
+        pipes: list[FakePipe] = []
+        notified = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            pages = PageAddresses(
+                lambda: pipes[-1] if pipes else None, group.create_task, notified.set
+            )
+            assert pages.urls() == ()
+            pipes.append(FakePipe())
+            assert pages.urls() == pages.urls() == ()
+            (client,) = pipes[0].clients
+            assert client.sent[0]["method"] == "Target.setDiscoverTargets"
+            client.queue.put_nowait(created("1", "http://a/"))
+            await notified.wait()
+            assert pages.urls() == ("http://a/",)
+            # Another browser has other pages.
+            pipes.append(FakePipe())
+            assert pages.urls() == ()
+            pages.close()
+            pages.close()
+
+    asyncio.run(scenario())
