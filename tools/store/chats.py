@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
@@ -13,6 +13,13 @@ from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
 from .schema import ChatRow, FileRow, MessageRow, QuestionRow, StepRow, TurnRow
+
+_COUNTING = (
+    update(ChatRow.__table__)  # type: ignore[arg-type]
+    .where(ChatRow.id == bindparam("of_chat"))
+    .values(version=ChatRow.version + 1, updated_at=bindparam("now"))
+    .returning(ChatRow.turn)
+)
 
 
 async def get(session: AsyncSession, chat_id: str) -> ChatRow:
@@ -27,6 +34,18 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
     return chat
 
 
+def count_change(connection: Connection, chat_id: str, now: float) -> int:
+    """Count a change of a chat, and return the number of its turn.
+
+    Raises:
+        UnknownRow: If the chat does not exist.
+    """
+    turn = connection.scalar(_COUNTING, {"of_chat": chat_id, "now": now})
+    if turn is None:
+        raise UnknownRow("chat", chat_id)
+    return int(turn)
+
+
 async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:
     """Return whether ``ancestor_id`` is an ancestor of ``chat_id``; never of an unknown chat."""
     # A damaged database may contain a cycle of parents, which must not hold the reader for ever.
@@ -38,6 +57,12 @@ async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -
         seen.add(above)
         above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == above))
     return False
+
+
+async def with_ancestors(session: AsyncSession, chat_id: str) -> tuple[ChatRow, tuple[str, ...]]:
+    """Return the row of a chat, and the ids of its ancestors; raises ``UnknownRow``."""
+    chat = await get(session, chat_id)
+    return chat, () if chat.parent_id is None else await ancestors(session, chat_id)
 
 
 async def ancestors(session: AsyncSession, chat_id: str) -> tuple[str, ...]:

@@ -6,8 +6,8 @@
   other control planes out, so that SQLite's own lock is contended only by foreign tools.
 - ``synchronous=NORMAL``: a power failure may lose the newest transactions, but never corrupts the
   database. The files that rows name are written before their rows.
-- A transaction that has begun runs to its end, even if its caller is cancelled. Cancelling a call
-  into the driver would leave its connection in an unknown state.
+- A transaction that has begun runs to its end, even if its caller is cancelled: a cancelled call
+  into the driver leaves its connection in an unknown state.
 - Alembic applies missing migrations when the database is opened. One of a newer version is refused.
 - A transaction or a file that finds the disk full is tried again at once, after the reserve was
   released (:mod:`~.faults.reserve`).
@@ -21,8 +21,9 @@ import asyncio
 import logging
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -31,7 +32,7 @@ from typing import Any, Self, TypeVar
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Connection, event, text
+from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
@@ -96,6 +97,9 @@ class Store:
         self._timing = timing
         self._reserve = reserve
         self._writing = asyncio.Lock()
+        self._short = create_engine(f"sqlite:///{path}")
+        event.listen(self._short, "connect", _pragmas(timing.busy))
+        self._thread = ThreadPoolExecutor(1, "store")
         self._committed_at = time.monotonic()
         self.health = DatabaseHealth()
 
@@ -131,6 +135,8 @@ class Store:
         # Not during a write: its transaction would lose its connection.
         async with self._writing:
             await self._engine.dispose()
+            self._short.dispose()
+            self._thread.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return self
@@ -148,6 +154,10 @@ class Store:
         For a caller with patience ``work`` may run several times; only one run is committed.
         """
         return await self.retried(lambda: uncancelled(self._write(work)))
+
+    async def write_short(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work`` as ``write`` does, without a change of the thread for each statement."""
+        return await self.retried(lambda: uncancelled(self._write_short(work)))
 
     async def retried(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Await ``attempt()``, again and again while a caller with patience finds a fault.
@@ -296,6 +306,23 @@ class Store:
                 return await work(session)
 
     async def _write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
+        async with (
+            self._turn(),
+            AsyncSession(self._engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            return await work(session)
+
+    async def _write_short(self, work: Callable[[Connection], T]) -> T:
+        def transaction() -> T:
+            with self._short.begin() as connection:
+                return work(connection)
+
+        async with self._turn():
+            return await asyncio.get_running_loop().run_in_executor(self._thread, transaction)
+
+    @asynccontextmanager
+    async def _turn(self) -> AsyncIterator[None]:
         asked_at = asyncio.get_running_loop().time()
         # One writer at a time: SQLite refuses a reader's upgrade to a writer when another
         # connection has written since, and no busy time-out helps against that.
@@ -303,14 +330,9 @@ class Store:
             self._refuse_while_locked(asked_at)
             # Within the lock: the next writer must find the fault.
             with self._translated():
-                async with (
-                    AsyncSession(self._engine, expire_on_commit=False) as session,
-                    session.begin(),
-                ):
-                    result = await work(session)
+                yield
             self._committed_at = time.monotonic()
             self.health.succeeded()
-        return result
 
     def _refuse_while_locked(self, asked_at: float) -> None:
         # An attempt that has waited in vain for the lock counts for all that queued behind it.

@@ -2,10 +2,10 @@
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.step_hash import last_step_hash
@@ -15,6 +15,34 @@ from .errors import UnknownRow
 from .schema import ChatRow, StepRow, TurnRow
 
 Json = dict[str, Any]
+
+_STEPS = StepRow.__table__.c
+_VIEWED = tuple(field.name for field in fields(StepView))
+_NOT_YET: Json = dict.fromkeys(
+    ("error", "ended_at", "screenshot_file_id", "video_start", "video_end")
+)
+# Statements of each call are built once: their construction takes longer than their execution.
+# Two calls cannot get the same index, because the store admits one writer at a time.
+_LAST = select(func.max(_STEPS.index)).where(_STEPS.chat_id == bindparam("of_chat"))
+_BEGINNING = (
+    insert(StepRow.__table__)  # type: ignore[arg-type]
+    .values(index=func.coalesce(_LAST.scalar_subquery() + 1, 0))
+    .returning(_STEPS.index)
+)
+_ENDING = (
+    update(StepRow.__table__)  # type: ignore[arg-type]
+    .where(_STEPS.id == bindparam("of_step"))
+    .returning(*(_STEPS[name] for name in _VIEWED))
+)
+_OF_TURN = and_(StepRow.chat_id == ChatRow.id, StepRow.turn == ChatRow.turn)
+_OF_CALL = (
+    select(StepRow, ChatRow.parent_id, ChatRow.without_execute)
+    .select_from(ChatRow)
+    .outerjoin(StepRow, and_(_OF_TURN, StepRow.tool_call_id == bindparam("of_call")))
+    .where(ChatRow.id == bindparam("of_chat"))
+    .order_by(StepRow.index.desc())
+    .limit(1)
+)
 
 
 @dataclass(frozen=True)
@@ -33,9 +61,10 @@ class StepEnd:
     """Title and arguments replace those of the beginning, where they may show more or less."""
 
 
-async def begin(
-    session: AsyncSession,
-    chat: ChatRow,
+def begin(
+    connection: Connection,
+    chat_id: str,
+    turn: int,
     *,
     tool_call_id: str,
     tool: str,
@@ -43,34 +72,24 @@ async def begin(
     action: str | None,
     arguments: Json,
     now: float,
-) -> StepRow:
+) -> StepView:
     """Insert a running step; call it before anything is done for the call."""
-    # Two calls cannot get the same index: ``Store.write`` admits one writer at a time.
-    last = await session.scalar(select(func.max(StepRow.index)).where(StepRow.chat_id == chat.id))
-    step = StepRow(
-        id=str(uuid.uuid4()),
-        chat_id=chat.id,
-        turn=chat.turn,
-        index=0 if last is None else last + 1,
-        tool_call_id=tool_call_id,
-        tool=tool,
-        title=title,
-        action=action,
-        arguments=arguments,
-        status="running",
-        error=None,
-        result=None,
-        started_at=now,
-        ended_at=None,
-        timings={},
-        details={},
-        screenshot_file_id=None,
-        video_start=None,
-        video_end=None,
-    )
-    session.add(step)
-    await session.flush()
-    return step
+    row: Json = {
+        "id": str(uuid.uuid4()),
+        "chat_id": chat_id,
+        "turn": turn,
+        "tool_call_id": tool_call_id,
+        "tool": tool,
+        "title": title,
+        "action": action,
+        "arguments": arguments,
+        "status": "running",
+        "started_at": now,
+        "timings": {},
+        "details": {},
+    }
+    inserted = connection.execute(_BEGINNING, {**row, "of_chat": chat_id})
+    return StepView(**{**_NOT_YET, **row, "index": inserted.scalar_one()})
 
 
 async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepRow:
@@ -85,24 +104,27 @@ async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepR
     return step
 
 
-async def end(session: AsyncSession, step_id: str, ended: StepEnd) -> StepRow:
+def end(connection: Connection, step_id: str, ended: StepEnd) -> StepView:
     """Store the result of a step.
 
     Raises:
         UnknownRow: If the step was deleted with its chat.
     """
-    step = await _get(session, step_id)
-    step.status = ended.status
-    step.result = ended.result
-    step.ended_at = ended.ended_at
-    step.error = ended.error
-    step.timings = ended.timings
-    step.details = ended.details
-    step.screenshot_file_id = ended.screenshot_file_id
+    changes: Json = {
+        "status": ended.status,
+        "result": ended.result,
+        "ended_at": ended.ended_at,
+        "error": ended.error,
+        "timings": ended.timings,
+        "details": ended.details,
+        "screenshot_file_id": ended.screenshot_file_id,
+    }
     if ended.title is not None and ended.arguments is not None:
-        step.title, step.arguments = ended.title, ended.arguments
-    await session.flush()
-    return step
+        changes |= {"title": ended.title, "arguments": ended.arguments}
+    row = connection.execute(_ENDING, {**changes, "of_step": step_id}).mappings().one_or_none()
+    if row is None:
+        raise UnknownRow("step", step_id)
+    return StepView(**row)
 
 
 async def _get(session: AsyncSession, step_id: str) -> StepRow:
@@ -112,12 +134,23 @@ async def _get(session: AsyncSession, step_id: str) -> StepRow:
     return step
 
 
-async def of_call(session: AsyncSession, chat: ChatRow, tool_call_id: str) -> StepRow | None:
-    """Return the step of a call in the current turn, the newest if the id was used twice."""
-    query = select(StepRow).where(
-        StepRow.chat_id == chat.id, StepRow.turn == chat.turn, StepRow.tool_call_id == tool_call_id
-    )
-    return await session.scalar(query.order_by(StepRow.index.desc()).limit(1))
+async def of_call(
+    session: AsyncSession, chat_id: str, tool_call_id: str
+) -> tuple[StepRow | None, str | None, bool]:
+    """Return the step of a call in the current turn, the newest if the id was used twice.
+
+    With it come two facts about its chat, in one query: its parent's id, and True if it cannot run
+    programs.
+
+    Raises:
+        UnknownRow: If the chat does not exist.
+    """
+    named = {"of_chat": chat_id, "of_call": tool_call_id}
+    found = (await session.execute(_OF_CALL, named)).one_or_none()
+    if found is None:
+        raise UnknownRow("chat", chat_id)
+    step, parent, lacks_execute = found
+    return step, parent, lacks_execute
 
 
 async def running(session: AsyncSession, chat_id: str) -> list[StepRow]:
@@ -170,23 +203,4 @@ async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
 
 def view(step: StepRow) -> StepView:
     """Return the view of one step."""
-    return StepView(
-        id=step.id,
-        chat_id=step.chat_id,
-        index=step.index,
-        turn=step.turn,
-        tool_call_id=step.tool_call_id,
-        tool=step.tool,
-        title=step.title,
-        action=step.action,
-        arguments=step.arguments,
-        status=step.status,
-        error=step.error,
-        started_at=step.started_at,
-        ended_at=step.ended_at,
-        timings=step.timings,
-        details=step.details,
-        screenshot_file_id=step.screenshot_file_id,
-        video_start=step.video_start,
-        video_end=step.video_end,
-    )
+    return StepView(**{name: getattr(step, name) for name in _VIEWED})

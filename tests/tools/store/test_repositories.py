@@ -30,6 +30,8 @@ def _write(tmp_path: Path, *works: Work) -> None:
         async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             for work in works:
                 await store.write(work)
+            assert await store.write_short(lambda connection: connection.in_transaction())
+            await store.close()
 
     asyncio.run(scenario())
 
@@ -157,9 +159,11 @@ def test_steps_are_numbered_and_found_by_their_call(tmp_path: Path) -> None:
         chat = await chats.get(session, "a")
         ids = []
         for call_id in ("t1", "t2", "t1"):
-            step = await steps.begin(
-                session,
-                chat,
+            connection = await session.connection()
+            step = await connection.run_sync(
+                steps.begin,
+                "a",
+                chat.turn,
                 tool_call_id=call_id,
                 tool="execute",
                 title="execute: ls",
@@ -168,19 +172,25 @@ def test_steps_are_numbered_and_found_by_their_call(tmp_path: Path) -> None:
                 now=1.0,
             )
             ids.append(step.id)
-        found = await steps.of_call(session, chat, "t1")
+        found, parent, lacks_execute = await steps.of_call(session, "a", "t1")
         assert found is not None
         assert (found.id, found.index) == (ids[2], 2)
-        assert await steps.of_call(session, chat, "t3") is None
+        assert (parent, lacks_execute) == (None, False)
+        assert await steps.of_call(session, "a", "t3") == (None, None, False)
+        with pytest.raises(UnknownRow, match="no chat"):
+            await steps.of_call(session, "gone", "t1")
+        assert await connection.run_sync(chats.count_change, "a", 3.0) == chat.turn
+        with pytest.raises(UnknownRow, match="no chat"):
+            await connection.run_sync(chats.count_change, "gone", 3.0)
         ended = steps.StepEnd("done", {"type": "tool_result"}, 2.0, timings={"act_ms": 1})
-        await steps.end(session, ids[0], ended)
+        await connection.run_sync(steps.end, ids[0], ended)
         assert [step.id for step in await steps.running(session, "a")] == ids[1:]
         assert await steps.chats_with_running(session) == ["a"]
         await steps.place_in_video(session, "a", 0, {"t2": (1.5, 2.5)})
         shown = await steps.views(session, "a")
         assert [step.video_start for step in shown] == [None, 1.5, None]
         with pytest.raises(UnknownRow):
-            await steps.end(session, "gone", ended)
+            await connection.run_sync(steps.end, "gone", ended)
 
     _write(tmp_path, _chat, work)
 

@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal
 from weakref import WeakValueDictionary
 
@@ -94,12 +95,13 @@ class DesktopAssignment:
 
     async def machine(self, chat_id: str) -> DesktopMachine:
         """Return the machine of the chat's desktop, or of that of its root chat."""
-        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
+        find = partial(chats.with_ancestors, chat_id=chat_id)
+        chat, ancestors = await self._repository.store.read(find)
         if chat.requested_desktop is None or chat.desktop_id is None:
             desktop_id = await self._of_root(chat.root_id)
         else:
             desktop_id = chat.desktop_id
-        return await self.machine_of(desktop_id, chat_id)
+        return self._machines.machine(desktop_id, chat_id, ancestors)
 
     async def machine_of(self, desktop_id: str, chat_id: str) -> DesktopMachine:
         """Return a chat's access to a desktop that it uses, or has used."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.conversation import Image, ToolCall
@@ -14,7 +15,6 @@ from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
 
-from . import transitions as transitions
 from .repository import ChatRepository
 from .transcript import result_to_json
 
@@ -39,13 +39,12 @@ class StepRecords:
         if call.toolset and arguments == call.arguments:
             arguments = withheld(call.name, arguments)
 
-        async def work(session: AsyncSession) -> StepView:
+        def work(connection: Connection) -> StepView:
             now = self._repository.now()
-            chat = await chats.get(session, self._chat_id)
-            transitions.bump_version(chat, now)
-            step = await steps.begin(
-                session,
-                chat,
+            return steps.begin(
+                connection,
+                self._chat_id,
+                chats.count_change(connection, self._chat_id, now),
                 tool_call_id=call.id,
                 tool=call.toolset or call.name,
                 title=step_title(call.name, arguments),
@@ -53,9 +52,8 @@ class StepRecords:
                 arguments=arguments,
                 now=now,
             )
-            return steps.view(step)
 
-        view = await self._repository.store.write(work)
+        view = await self._repository.store.write_short(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
         return view.id
 
@@ -66,7 +64,7 @@ class StepRecords:
         pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
         final = call_result.final_arguments
 
-        async def work(session: AsyncSession) -> StepView:
+        def work(connection: Connection) -> StepView:
             now = self._repository.now()
             ended = steps.StepEnd(
                 "failed" if status == "done" and call_result.outcome.is_error else status,
@@ -79,10 +77,10 @@ class StepRecords:
                 None if final is None else step_title(call.name, final),
                 final,
             )
-            transitions.bump_version(await chats.get(session, self._chat_id), now)
-            return steps.view(await steps.end(session, step_id, ended))
+            chats.count_change(connection, self._chat_id, now)
+            return steps.end(connection, step_id, ended)
 
-        view = await self._repository.store.write(work)
+        view = await self._repository.store.write_short(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
         known = call.toolset is not None or call.name in self._tools
         self._repository.tool_calls.add(view.tool, view.status, known=known)

@@ -139,9 +139,9 @@ async def earlier_step(
 
     They are its ancestors, and True if it cannot run programs.
     """
-    chat = await chats.get(session, chat_id)
-    step = await steps.of_call(session, chat, tool_call_id)
-    return step, await chats.ancestors(session, chat_id), chat.without_execute
+    step, parent, lacks_execute = await steps.of_call(session, chat_id, tool_call_id)
+    above = () if parent is None else (parent, *await chats.ancestors(session, parent))
+    return step, tuple(dict.fromkeys(above)), lacks_execute
 
 
 def stored_outcome(step: StepRow) -> ToolOutcome:
