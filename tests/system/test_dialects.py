@@ -1,4 +1,4 @@
-"""What holds for each dialect by construction: one table, a row for each of them."""
+"""What holds for MCP and each dialect by construction: one table, a row for each of them."""
 
 import json
 import time
@@ -64,18 +64,25 @@ def osworld_type(desktop: Service, text: str) -> None:
 
 def osworld_hold(desktop: Service) -> None:
     code = "pyautogui.keyDown('shift'); time.sleep(60)"
-    body = json.dumps({"command": ["python", "-c", PREFIX + code]})
+    hold_and_leave(desktop, f"{OSWORLD}/execute", {"command": ["python", "-c", PREFIX + code]})
+
+
+def hold_and_leave(desktop: Service, path: str, request: Json, *headers: str) -> None:
+    """Send a request that holds a key down, and disconnect when it is down."""
+    body = json.dumps(request)
     address = urlsplit(desktop.url)
     head = (
-        f"POST {OSWORLD}/execute HTTP/1.1\r\nHost: {address.netloc}\r\n"
+        f"POST {path} HTTP/1.1\r\nHost: {address.netloc}\r\n"
         f"Authorization: Bearer {desktop.token}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+        f"Content-Length: {len(body)}\r\n{''.join(headers)}\r\n"
     )
     pressed = pressed_on(desktop)
-    with create_connection((address.hostname, address.port)) as leaving:
-        leaving.sendall((head + body).encode())
-        until(pressed, "the key")
-    pressed.close()
+    try:
+        with create_connection((address.hostname, address.port)) as leaving:
+            leaving.sendall((head + body).encode())
+            until(pressed, "the key")
+    finally:
+        pressed.close()
 
 
 def cua(desktop: Service, command: str, **fields: object) -> Refusal | None:
@@ -122,8 +129,49 @@ def cdp_type(desktop: Service, text: str) -> None:
     assert cdp(desktop, "Input.insertText", text=text) is None
 
 
+def mcp_body(*actions: Json, tool: str = "computer_act") -> Json:
+    arguments = {"actions": actions} if actions else {}
+    params = {"name": tool, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+def mcp(desktop: Service, body: Json) -> Refusal | None:
+    """Call a tool without the SDK, which `test_mcp` has."""
+    answer = desktop.http.post("/mcp", json=body, headers=MCP_HEADERS, timeout=PATIENCE)
+    # The last event of the stream.
+    result = json.loads(answer.text.rpartition("data: ")[2])["result"]
+    return Refusal(200, result["content"][0]["text"]) if result["isError"] else None
+
+
+def mcp_type(desktop: Service, text: str) -> None:
+    assert mcp(desktop, mcp_body({"action": "type", "text": text})) is None
+
+
+def mcp_hold(desktop: Service) -> None:
+    hold_and_leave(
+        desktop,
+        "/mcp",
+        mcp_body({"action": "hold_key", "text": "shift", "duration": 60}),
+        *(f"{name}: {value}\r\n" for name, value in MCP_HEADERS.items()),
+    )
+
+
 CLICK = {"type": "mousePressed", "x": 5, "y": 5, "button": "left", "clickCount": 1}
+MCP_HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "MCP-Protocol-Version": "2025-06-18",
+}
 DIALECTS = {
+    "mcp": Dialect(
+        click=lambda desktop: mcp(
+            desktop, mcp_body({"action": "left_click", "coordinate": [5, 5]})
+        ),
+        screenshot=lambda desktop: mcp(desktop, mcp_body(tool="computer_look")),
+        type=mcp_type,
+        tool="computer",
+        hold=mcp_hold,
+        refused=200,
+    ),
     "cua": Dialect(
         click=lambda desktop: cua(desktop, "left_click", x=5, y=5),
         screenshot=lambda desktop: cua(desktop, "screenshot"),

@@ -3,6 +3,7 @@
 import base64
 import uuid
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -124,17 +125,27 @@ class PlaneCalls:
         try:
             chat = await self._chat(arguments.pop(CHAT, None))
             self._noted |= {"tool": name, "chat": chat}
+            # Before the call too, which may be cancelled.
+            await self._note_desktop(chat)
             call_id = f"mcp_{uuid.uuid4().hex}"
             if name not in ON_DESKTOP:
                 limited = within_limits(name, arguments)
                 outcome = await self._chats.call_tool(name, limited, chat, call_id)
+                await self._note_desktop(chat)
                 return self._with_page(result_of(name, outcome.value, outcome.error))
             key = f"{self._key}\n{chat}"
             tool = ChatTool(name, self._seen, key, self._selection)
             outcome = await self._chats.call_tool(tool, arguments, chat, call_id)
+            await self._note_desktop(chat)
             return await self._linked(tool.result(outcome), chat)
         except (ChatError, StoreError) as error:
             return McpResult(str(error), is_error=True)
+
+    async def _note_desktop(self, chat: str) -> None:
+        """Note the desktop of the chat, which its first call may have started."""
+        with suppress(ChatError, StoreError):
+            if "desktop" not in self._noted and (found := (await self._chats.get(chat)).desktop_id):
+                self._noted["desktop"] = found
 
     def _with_page(self, result: McpResult) -> McpResult:
         """Return a result that names the page on which a person answers."""

@@ -13,7 +13,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.desktop.mcp.ports import McpCaller
 from deskhand.desktop.mcp.server import McpServer
@@ -22,6 +22,7 @@ from tests.desktop.mcp.fakes import FakeCalls
 
 Json = dict[str, Any]
 OLD, NEW = "legacy", "auto"
+PATIENCE = 20.0
 both_eras = pytest.mark.parametrize("era", [OLD, NEW])
 
 
@@ -31,13 +32,19 @@ class Served:
     def __init__(self, **times: float) -> None:
         self.calls = FakeCalls()
         self.server = McpServer(self._caller, "1.0", **times)
+        self.on_progress: Callable[[], None] = lambda: None
 
     def _caller(self, request: Request | None) -> McpCaller:
         assert request is not None
         return McpCaller(request.headers.get("authorization", ""), self.calls)
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.server.serve_http(scope, receive, send)
+        async def watched(message: Message) -> None:
+            await send(message)
+            if b"notifications/progress" in message.get("body", b""):
+                self.on_progress()
+
+        await self.server.serve_http(scope, receive, watched)
 
     def http(self, token: str = "a") -> httpx2.AsyncClient:
         transport = httpx2.ASGITransport(app=self.app)
@@ -196,16 +203,20 @@ def test_a_cancellation_that_may_mean_two_calls_stops_none() -> None:
 @both_eras
 def test_progress_is_reported_while_a_call_waits(era: str) -> None:
     async def scenario(served: Served) -> None:
-        # An answer in this process comes as a whole, with the reports before the result.
-        asyncio.get_running_loop().call_later(0.1, served.calls.woken.set)
-        reports: list[str | None] = []
+        # An answer in this process comes as a whole, with the reports before the result. So the
+        # server decides the end of the call, and the client may handle a report after the result.
+        served.on_progress = served.calls.woken.set
+        reports: asyncio.Queue[str | None] = asyncio.Queue()
 
         async def report(progress: float, total: float | None, message: str | None) -> None:
-            reports.append(message)
+            reports.put_nowait(message)
 
         async with served.client(era) as client:
             await client.call_tool("execute", {"command": "x"}, progress_callback=report)
-        assert "Working for 0 s" in reports
+            async with asyncio.timeout(PATIENCE):
+                first = await reports.get()
+        assert first is not None
+        assert first.startswith("Working for ")
 
     run(scenario, progress=0.01)
 

@@ -63,6 +63,14 @@ def test_a_call_belongs_to_the_default_chat_of_its_token() -> None:
     assert call_id.startswith("mcp_")
 
 
+@pytest.mark.parametrize("name", ["process_list", "computer_look"])
+def test_a_call_is_noted_with_the_desktop_on_which_it_worked(name: str) -> None:
+    plane = Plane()
+    chat = plane.chats.add(desktop_id="d1")
+    plane.call(name, chat=chat.id)
+    assert plane.state["tool_call"] == {"tool": name, "chat": chat.id, "desktop": "d1"}
+
+
 def test_the_header_or_the_argument_names_another_chat() -> None:
     plane = Plane()
     named, argued = plane.chats.add(), plane.chats.add()
