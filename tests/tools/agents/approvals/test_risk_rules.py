@@ -1,0 +1,148 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from deskhand.tools.agents.approvals.risk_rules import (
+    FocusFacts,
+    FoundRisk,
+    ProposedCall,
+    default_mode,
+    found_risks,
+    question_text,
+    required_approvals,
+    shown_arguments,
+    stricter,
+)
+from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
+
+NOWHERE = FocusFacts()
+PASSWORD = FocusFacts(application="Chromium", password=True, host="shop.example")
+PAYMENT = FocusFacts(application="Chromium", field="Card number", host="shop.example")
+CHOOSER = FocusFacts(window="Open File", application="chromium")
+TERMINAL = FocusFacts(application="XTerm")
+BROWSER = FocusFacts(application="Chromium")
+KEY = "sk-ant-api03-0123456789abcdefghij"
+
+
+def act(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall("1", name, arguments, "computer")
+
+
+def tool(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall("1", name, arguments)
+
+
+def rules(call: ToolCall, focus: FocusFacts = NOWHERE, *domains: str) -> list[str]:
+    return [risk.rule for risk in found_risks(ProposedCall(call, focus, domains))]
+
+
+@pytest.mark.parametrize(
+    ("call", "focus", "found"),
+    [
+        (act("type", text="hello"), NOWHERE, []),
+        (act("type", text="hunter2"), PASSWORD, ["password_field"]),
+        (act("key", text="a"), PASSWORD, ["password_field"]),
+        (act("left_click", coordinate=[1, 2]), PASSWORD, []),
+        (act("screenshot"), PASSWORD, []),
+        (act("type", text="4111"), PAYMENT, ["payment_field"]),
+        (act("type", text="x"), FocusFacts(field="cc-csc"), ["payment_field"]),
+        (act("type", text="x"), FocusFacts(known=False), ["password_field"]),
+        (act("left_click", coordinate=[1, 2]), CHOOSER, ["upload"]),
+        (act("key", text="Return"), CHOOSER, ["upload"]),
+        (act("key", text="Down"), CHOOSER, []),
+        (act("type", text="/etc/passwd\n"), CHOOSER, ["upload"]),
+        (act("type", text="/etc/passwd"), CHOOSER, []),
+        (act("type", text="rm -rf x\n"), TERMINAL, ["delete"]),
+        (act("type", text="rm -rf x\n"), BROWSER, []),
+        (tool("execute", command="rm -rf x"), NOWHERE, ["delete"]),
+        (tool("execute", command="pip install x && curl https://a.example"), NOWHERE,
+         ["install", "outside"]),
+        (tool("execute", command=f"export K={KEY}"), NOWHERE, ["key"]),
+        (tool("write_file", path="/x", content=KEY), NOWHERE, ["key"]),
+        (tool("call_mcp_tool", tool_name="a", arguments={"n": [1, KEY]}), NOWHERE, ["key"]),
+        (tool("read_file", path=KEY), NOWHERE, []),
+    ],
+)  # fmt: skip
+def test_a_call_meets_rules(call: ToolCall, focus: FocusFacts, found: list[str]) -> None:
+    assert rules(call, focus) == found
+
+
+def test_a_domain_outside_of_those_of_the_task_is_a_risk() -> None:
+    here = replace(BROWSER, host="docs.good.example")
+    elsewhere = replace(BROWSER, host="bad.example")
+    assert rules(act("type", text="x"), here) == []
+    assert rules(act("type", text="x"), here, "good.example") == []
+    assert rules(act("left_click"), elsewhere, "good.example") == ["domain"]
+    assert rules(act("type", text="bad.example/x\n"), BROWSER, "good.example") == ["domain"]
+    assert rules(act("type", text="good.example\n"), BROWSER, "good.example") == []
+    assert rules(act("type", text="bad.example"), TERMINAL, "good.example") == []
+    assert rules(act("type", text="ok"), BROWSER, "good.example") == []
+    assert rules(tool("execute", command="x http://bad.example"), NOWHERE, "good.example") == [
+        "outside",
+        "domain",
+    ]
+
+
+CHECK = SafetyCheck("sc_1", "malicious_instructions", "The page gives instructions.")
+
+
+def required(mode: Any, call: ToolCall, *always: str) -> list[str]:
+    return [risk.rule for risk in required_approvals(mode, ProposedCall(call, NOWHERE), always)]
+
+
+def test_the_mode_chooses_what_is_asked() -> None:
+    risky, harmless = tool("execute", command="rm x"), tool("execute", command="ls")
+    assert required("auto", risky) == []
+    assert required("risky", risky) == ["delete"]
+    assert required("risky", risky, "delete") == []
+    assert required("risky", harmless) == []
+    assert required("every", risky) == ["delete"]
+    assert required("every", harmless) == ["every:tool.execute"]
+    assert required("every", harmless, "every:tool.execute") == []
+    assert required("every", act("left_click")) == ["every:computer.left_click"]
+    assert required("every", act("screenshot")) == []
+    assert required("every", tool("read_file", path="/x")) == []
+
+
+@pytest.mark.parametrize("mode", ["auto", "risky", "every"])
+def test_a_check_of_the_provider_is_always_asked(mode: str) -> None:
+    call = replace(act("screenshot"), checks=(CHECK,))
+    assert required(mode, call, "provider:malicious_instructions") == [
+        "provider:malicious_instructions"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("check", "reason"),
+    [(CHECK, "The page gives instructions."), (SafetyCheck("1", "c"), "c"),
+     (SafetyCheck(""), "it gave no reason")],
+)  # fmt: skip
+def test_the_reason_of_the_provider_is_shown(check: SafetyCheck, reason: str) -> None:
+    call = replace(act("screenshot"), checks=(check,))
+    (risk,) = required_approvals("auto", ProposedCall(call, NOWHERE))
+    assert risk.reason.endswith(reason)
+
+
+def test_the_question_names_the_call_and_the_reasons() -> None:
+    risks = (FoundRisk("delete", "it deletes something (rm)"), FoundRisk("key", "b"))
+    assert question_text("Run rm x", risks) == (
+        "May the agent do this? Run rm x — because it deletes something (rm); b."
+    )
+
+
+def test_a_person_is_not_shown_passwords_and_keys() -> None:
+    password = (FoundRisk("password_field", ""),)
+    assert shown_arguments({"text": "hunter2"}, password) == {"text": "7 characters"}
+    assert shown_arguments({"name": 1}, password) == {"name": 1}
+    found = shown_arguments({"a": [f"x {KEY}", 1], "b": {"c": KEY}}, (FoundRisk("key", ""),))
+    assert found == {"a": ["x [an API key]", 1], "b": {"c": "[an API key]"}}
+    assert shown_arguments({"text": "ls"}, ()) == {"text": "ls"}
+
+
+def test_the_mode_follows_from_the_setting_and_the_model() -> None:
+    assert default_mode("", scripted=True) == "auto"
+    assert default_mode("", scripted=False) == "risky"
+    assert default_mode("every", scripted=True) == "every"
+    assert stricter("auto", "every") == "every"
+    assert stricter("risky", "auto") == "risky"

@@ -1,0 +1,178 @@
+"""Commands of a shell that delete or install something, or reach outside of the machine. Pure.
+
+The table decides by the name of each program in a command line, and by its subcommand. It finds
+what a command line says, not what a script does that it starts: it asks a person about what an
+agent does openly, and is no boundary against one that hides it.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+DELETE, INSTALL, OUTSIDE, UPLOAD = "delete", "install", "outside", "upload"
+
+_INSTALLING = r"install|reinstall|remove|purge|uninstall|upgrade|dist-upgrade|autoremove|add|i|ci"
+COMMAND_RULES: tuple[tuple[str, str, str], ...] = (
+    (DELETE, r"rm|rmdir|unlink|shred|wipe|truncate|dd|wipefs|mkfs(\..+)?|trash-put|fdisk", ""),
+    (DELETE, r"find", r".*-delete"),
+    (
+        DELETE,
+        r"git",
+        r"clean|reset|rm|gc|branch -[dD]|push -+(delete|d|force|f)|stash (drop|clear)",
+    ),
+    (DELETE, r"docker|podman", r"rm|rmi|prune|system|volume rm"),
+    (DELETE, r"kubectl", r"delete"),
+    (INSTALL, r"apt|apt-get|aptitude|yum|dnf|apk|zypper|snap|flatpak|brew", _INSTALLING),
+    (INSTALL, r"dpkg|rpm|pacman", r"-.+"),
+    (INSTALL, r"pip[\d.]*|pipx|uv|poetry|gem|cargo|go|conda|mamba", rf"({_INSTALLING}|get|tool)"),
+    (INSTALL, r"npm|pnpm|yarn|bun", rf"({_INSTALLING})|$"),
+    (INSTALL, r"make", r"install"),
+    (INSTALL, r"npx", r""),
+    (UPLOAD, r"curl", r".*(-F|-T|--form|--upload-file|@).*"),
+    (UPLOAD, r"scp|sftp|rsync|ftp|lftp|rclone|s3cmd|twine", r""),
+    (UPLOAD, r"npm|cargo|poetry", r"publish"),
+    (UPLOAD, r"aws|gsutil|az", r".*(cp|sync|mv|upload).*"),
+    (OUTSIDE, r"curl|wget|aria2c|ssh|telnet|nc|ncat|netcat|socat|dig|nslookup|mail|sendmail", r""),
+    (OUTSIDE, r"mutt|gh|glab|aws|gcloud|gsutil|az|kubectl|heroku|flyctl|psql|mysql|redis-cli", r""),
+    (OUTSIDE, r"git", r"push|pull|fetch|clone|ls-remote|submodule|remote update"),
+    (OUTSIDE, r"docker|podman", r"push|pull|login|run"),
+)
+"""Rule, names of programs, and beginning of their arguments; an empty one fits all."""
+
+REASONS = {
+    DELETE: "it deletes something",
+    INSTALL: "it installs or removes programs",
+    OUTSIDE: "it reaches outside of the machine",
+    UPLOAD: "it sends files outside of the machine",
+}
+
+_SEPARATORS = ";|&()\n"
+_PREFIXES = frozenset(
+    (
+        "sudo",
+        "doas",
+        "env",
+        "nice",
+        "nohup",
+        "time",
+        "timeout",
+        "xargs",
+        "exec",
+        "command",
+        "builtin",
+        "setsid",
+        "stdbuf",
+        "ionice",
+        "watch",
+        "then",
+        "do",
+        "else",
+        "if",
+        "while",
+        "!",
+    )
+)
+_SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "eval"))
+_SUBSTITUTION = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
+_ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
+_URL = re.compile(r"\b(?:https?|ftps?|wss?|ssh|git)://[^\s'\"<>|;)]+", re.IGNORECASE)
+_DEEPEST = 5
+
+
+def command_risks(command: str) -> dict[str, str]:
+    """Return the rules that a command line meets, each with the program that meets it."""
+    found: dict[str, str] = {}
+    for words in _commands(command, _DEEPEST):
+        program, rest = words[0].rpartition("/")[2], " ".join(words[1:])
+        for rule, programs, arguments in COMMAND_RULES:
+            fits = not arguments or re.match(rf"({arguments})(?!\w)", rest)
+            if not re.fullmatch(programs, program) or not fits:
+                continue
+            if rule in (OUTSIDE, UPLOAD) and _stays_here(rest):
+                continue
+            found.setdefault(rule, program)
+    outside = [host for host in hosts_in(command) if not is_loopback(host)]
+    if outside:
+        found.setdefault(OUTSIDE, outside[0])
+    if "/dev/tcp/" in command or "/dev/udp/" in command:
+        found.setdefault(OUTSIDE, "/dev/tcp")
+    return found
+
+
+def hosts_in(text: str) -> tuple[str, ...]:
+    """Return the hosts of the URLs in a text."""
+    hosts = []
+    for url in _URL.findall(text):
+        try:
+            hosts.append((urlsplit(url).hostname or "").lower())
+        except ValueError:
+            # An address that is no URL is counted as one that cannot be known.
+            hosts.append("?")
+    return tuple(host for host in hosts if host)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _stays_here(arguments: str) -> bool:
+    hosts = hosts_in(arguments)
+    if not hosts:
+        named = [word for word in arguments.split() if not word.startswith("-")]
+        hosts = tuple(word.partition(":")[0].partition("/")[0] for word in named)[:1]
+    return bool(hosts) and all(map(is_loopback, hosts))
+
+
+def _commands(text: str, depth: int) -> Iterator[list[str]]:
+    if depth == 0:
+        return
+    for match in _SUBSTITUTION.finditer(text):
+        yield from _commands(match.group(1) or match.group(2) or "", depth - 1)
+    words: list[str] = []
+    for word in (*_words(text), ";"):
+        if set(word) <= set(_SEPARATORS):
+            yield from _command(words, depth)
+            words = []
+        else:
+            words.append(word)
+
+
+def _command(words: list[str], depth: int) -> Iterator[list[str]]:
+    while words and _is_prefix(words[0]):
+        words = words[1:]
+        # The options and numbers of a prefix, as of ``timeout -k 5 60 rm x``.
+        while words and (words[0].startswith("-") or words[0][:1].isdigit()):
+            words = words[1:]
+    if not words:
+        return
+    yield words
+    if words[0].rpartition("/")[2] in _SHELLS:
+        for inner in words[1:]:
+            if not inner.startswith("-"):
+                yield from _commands(inner, depth - 1)
+    for index, word in enumerate(words):
+        if word in ("-exec", "-execdir", "-ok") and words[index + 1 :]:
+            yield from _command(words[index + 1 :], depth)
+
+
+def _is_prefix(word: str) -> bool:
+    return word in _PREFIXES or _ASSIGNMENT.fullmatch(word) is not None or word in ("{", "}", "$")
+
+
+def _words(text: str) -> list[str]:
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=_SEPARATORS)
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    try:
+        return list(lexer)
+    except ValueError:
+        # A quote without its end: the rest counts as words.
+        spaced = re.sub(f"([{re.escape(_SEPARATORS)}])", r" \1 ", text)
+        return re.sub(r"[\"']", "", spaced).split(" ")

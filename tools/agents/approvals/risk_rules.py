@@ -1,0 +1,271 @@
+"""Rules that find the risk of a call before it is performed. Pure.
+
+A rule is a row of `RISK_RULES`: its name, the tools or actions that it is about, and a function
+that returns why the rule is met, or an empty text. `required_approvals` chooses from what they
+find by the mode of the chat:
+
+- ``auto``: nothing but the safety checks of the provider, which a person must always see.
+- ``risky``: safety checks and what the rules find.
+- ``every``: each call that is more than looking.
+
+A person may answer ``always``, which covers the same rule in the same chat, but never a safety
+check of the provider.
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
+from deskhand.tools.kit.support.refused_tools import is_looking
+
+from .commands import REASONS, command_risks, hosts_in
+
+Json = dict[str, Any]
+
+ApprovalMode = Literal["auto", "risky", "every"]
+MODES: tuple[ApprovalMode, ...] = ("auto", "risky", "every")
+"""From the fewest questions to the most."""
+
+PROVIDER = "provider"
+"""Beginning of the rules for safety checks of the provider."""
+
+
+@dataclass(frozen=True)
+class FocusFacts:
+    """The window and the field that have the keyboard, as far as the desktop knows them."""
+
+    known: bool = True
+    """False if the desktop did not report them."""
+    window: str = ""
+    """Title of the window."""
+    application: str = ""
+    """Class of the window."""
+    password: bool = False
+    field: str = ""
+    """Name, description and attributes of the field."""
+    host: str = ""
+    """Host of the page with the field; empty outside of web pages."""
+
+
+@dataclass(frozen=True)
+class FoundRisk:
+    """One reason for which a call needs an approval."""
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ProposedCall:
+    """A call with the facts by which it is judged."""
+
+    call: ToolCall
+    focus: FocusFacts
+    domains: tuple[str, ...] = ()
+    """Domains of the task; empty if it has none."""
+
+    @property
+    def text(self) -> str:
+        """Return all texts of the arguments."""
+        return "\n".join(_texts(self.call.arguments))
+
+
+_TYPING = frozenset(("type", "key", "hold_key"))
+_POINTING = frozenset(
+    (
+        "left_click",
+        "right_click",
+        "middle_click",
+        "double_click",
+        "triple_click",
+        "left_mouse_down",
+        "left_mouse_up",
+        "left_click_drag",
+    )
+)
+_INPUT = _TYPING | _POINTING | {"scroll"}
+
+_PAYMENT = re.compile(
+    r"\b(card[\s_-]*(number|no\b|holder)|credit[\s_-]*card|debit[\s_-]*card|cc[\s_-]?(num|number|exp"
+    r"|csc|name)|cvv2?|cvc2?|csc|security[\s_-]*code|iban|sort[\s_-]*code|routing[\s_-]*number"
+    r"|account[\s_-]*number|kartennummer|pr[üu]fnummer|sepa)",
+    re.IGNORECASE,
+)
+_KEYS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("an API key", re.compile(r"\b(sk|pk|rk)[-_](?:[a-z]+[-_])*[A-Za-z0-9_-]{16,}")),
+    ("a token of GitHub", re.compile(r"\b(gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})")),
+    ("a token of GitLab", re.compile(r"\bglpat-[\w-]{16,}")),
+    ("a key of AWS", re.compile(r"\b(AKIA|ASIA)[A-Z0-9]{16}\b")),
+    ("a key of Google", re.compile(r"\bAIza[\w-]{30,}")),
+    ("a token of Slack", re.compile(r"\bxox[abeprs]-[\w-]{10,}")),
+    ("a private key", re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")),
+    ("a JSON Web Token", re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}")),
+)
+_UPLOAD_WINDOW = re.compile(
+    r"^(open files?|file upload|upload\b.*|select (a |one or more )?files?.*|choose files?.*"
+    r"|dateien? (öffnen|hochladen))$",
+    re.IGNORECASE,
+)
+_BROWSERS = re.compile(r"chrom|firefox|browser|brave|edge|vivaldi|opera", re.IGNORECASE)
+_TERMINALS = re.compile(r"term|konsole|kitty|alacritty|rxvt", re.IGNORECASE)
+_ENTER = re.compile(r"\b(return|kp_enter|enter)\b", re.IGNORECASE)
+_ADDRESS = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(?=[/:?#\s]|$)", re.IGNORECASE)
+
+
+def _password_field(proposed: ProposedCall) -> str:
+    if not proposed.focus.known:
+        return "it is not known which field has the keyboard"
+    return "a password field has the keyboard" if proposed.focus.password else ""
+
+
+def _payment_field(proposed: ProposedCall) -> str:
+    return "a payment field has the keyboard" if _PAYMENT.search(proposed.focus.field) else ""
+
+
+def _upload(proposed: ProposedCall) -> str:
+    call, focus = proposed.call, proposed.focus
+    if not _UPLOAD_WINDOW.match(focus.window):
+        return ""
+    chooses = call.name in _POINTING or "\n" in proposed.text
+    if not chooses and not (call.name == "key" and _ENTER.search(proposed.text)):
+        return ""
+    return f"it may choose a file to upload ({focus.window})"
+
+
+def _domain(proposed: ProposedCall) -> str:
+    if not proposed.domains:
+        return ""
+    named = list(hosts_in(proposed.text))
+    focus = proposed.focus
+    if proposed.call.toolset is not None:
+        named += [focus.host] if focus.host else []
+        address = _ADDRESS.match(proposed.text.strip())
+        # Outside of a page a browser's text is mostly an address.
+        if not focus.host and address and _BROWSERS.search(focus.application):
+            named.append(address.group().lower())
+    for host in named:
+        if not any(host == one or host.endswith(f".{one}") for one in proposed.domains):
+            return f"{host} is not among the domains of the task"
+    return ""
+
+
+def _key(proposed: ProposedCall) -> str:
+    for name, pattern in _KEYS:
+        if pattern.search(proposed.text):
+            return f"its text looks like {name}"
+    return ""
+
+
+def _command(rule: str) -> Callable[[ProposedCall], str]:
+    def find(proposed: ProposedCall) -> str:
+        typed = proposed.call.toolset is not None
+        # A text that is typed into a terminal is a command.
+        if typed and not _TERMINALS.search(proposed.focus.application):
+            return ""
+        program = command_risks(proposed.text).get(rule)
+        return f"{REASONS[rule]} ({program})" if program else ""
+
+    return find
+
+
+_COMMANDS = frozenset(("execute", "type"))
+_WRITING = frozenset(("execute", "type", "write_file", "edit_files", "call_mcp_tool"))
+RISK_RULES: tuple[tuple[str, frozenset[str], Callable[[ProposedCall], str]], ...] = (
+    ("password_field", _TYPING, _password_field),
+    ("payment_field", _TYPING, _payment_field),
+    ("upload", _INPUT, _upload),
+    *((rule, _COMMANDS, _command(rule)) for rule in REASONS),
+    ("domain", _INPUT | {"execute"}, _domain),
+    ("key", _WRITING, _key),
+)
+"""Rule, the tools and actions that it is about, and the function that returns its reason."""
+
+NEEDS_FOCUS = _INPUT
+"""Actions for which the desktop is asked what has the keyboard."""
+
+
+def found_risks(proposed: ProposedCall) -> tuple[FoundRisk, ...]:
+    """Return what the rules find, each rule once."""
+    found: dict[str, FoundRisk] = {}
+    for rule, names, find in RISK_RULES:
+        reason = find(proposed) if proposed.call.name in names else ""
+        if reason:
+            found.setdefault(rule, FoundRisk(rule, reason))
+    return tuple(found.values())
+
+
+def required_approvals(
+    mode: ApprovalMode, proposed: ProposedCall, always: Collection[str] = ()
+) -> tuple[FoundRisk, ...]:
+    """Return the reasons for which a person must approve a call; none if it may be performed.
+
+    ``always`` are the rules that a person has approved for all calls of the chat.
+    """
+    call = proposed.call
+    checks = tuple(map(_of_check, call.checks))
+    if mode == "auto":
+        return checks
+    own = found_risks(proposed)
+    if mode == "every" and not own and not is_looking(call.name, call.toolset):
+        rule = f"every:{call.toolset or 'tool'}.{call.name}"
+        own = (FoundRisk(rule, "every action of this chat needs an approval"),)
+    return (*checks, *(risk for risk in own if risk.rule not in always))
+
+
+def question_text(title: str, risks: Sequence[FoundRisk]) -> str:
+    """Return the question for a person; ``title`` names the call."""
+    reasons = "; ".join(risk.reason for risk in risks)
+    return f"May the agent do this? {title} — because {reasons}."
+
+
+def shown_arguments(arguments: Json, risks: Sequence[FoundRisk]) -> Json:
+    """Return the arguments of a call for a person, without texts that nobody should read."""
+    rules = {risk.rule for risk in risks}
+    if rules & {"password_field", "payment_field"} and isinstance(arguments.get("text"), str):
+        return {**arguments, "text": f"{len(arguments['text'])} characters"}
+    if "key" in rules:
+        shown: Json = _without_keys(arguments)
+        return shown
+    return arguments
+
+
+def default_mode(setting: str, *, scripted: bool) -> ApprovalMode:
+    """Return the mode of a chat that names none; the setting may be empty."""
+    usual: ApprovalMode = "auto" if scripted else "risky"
+    return next((mode for mode in MODES if mode == setting), usual)
+
+
+def stricter(one: ApprovalMode, other: ApprovalMode) -> ApprovalMode:
+    """Return the mode of the two that asks more."""
+    return max(one, other, key=MODES.index)
+
+
+def _of_check(check: SafetyCheck) -> FoundRisk:
+    reason = check.message or check.code or "it gave no reason"
+    return FoundRisk(f"{PROVIDER}:{check.code}", f"the provider of the model asks: {reason}")
+
+
+def _without_keys(value: Any) -> Any:
+    match value:
+        case str():
+            for name, pattern in _KEYS:
+                value = pattern.sub(f"[{name}]", value)
+            return value
+        case dict():
+            return {name: _without_keys(inner) for name, inner in value.items()}
+        case list():
+            return [_without_keys(inner) for inner in value]
+    return value
+
+
+def _texts(value: Any) -> list[str]:
+    match value:
+        case str():
+            return [value]
+        case dict():
+            return [text for inner in value.values() for text in _texts(inner)]
+        case list():
+            return [text for inner in value for text in _texts(inner)]
+    return []
