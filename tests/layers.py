@@ -78,7 +78,7 @@ recording/pipeline: recording/disk recording/library recording/timing recording/
 recording/video: recording/timing
 tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/store
+  tools/secrets tools/store
 tools/agents/checkpoints: tools/conversation
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support

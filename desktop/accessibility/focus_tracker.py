@@ -47,6 +47,7 @@ from .bus import (
 )
 from .editable_text import fill
 from .editable_text import length as text_length
+from .focused_field import FocusedField, described
 from .password_fields import PasswordFocusHistory
 from .web_page import page_of, process_of, role_question
 
@@ -173,6 +174,25 @@ class FocusTracker:
                 left = deadline - self._clock()
                 if not self._changed.wait_for(lambda: widgets != self._history.widgets, left):  # noqa: B023
                     raise ForeignHost(hosts, field.host)
+
+    def focused_field(self) -> FocusedField | None:
+        """Return the field with the keyboard; None if no application reports a single one.
+
+        Blocks for `REPLY_SECONDS` seconds at most.
+        """
+        now = self._clock()
+        password = self.password_between(now, now)
+        with self._changed:
+            widgets = self._history.widgets
+        field = self._focused(widgets)
+        if field.widget is None:
+            return FocusedField(password=True) if password else None
+        with (
+            suppress(NoAccessibility, *_LOST, *NONSENSE),
+            self._widget_bus() as bus,
+        ):
+            return described(bus, field.widget, field.host, password=password)
+        return FocusedField(password, host=field.host)
 
     def state(self, field: AdmittedField, typed_from: int | None = None) -> FieldState:
         """Return the state of an admitted field.

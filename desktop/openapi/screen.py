@@ -146,6 +146,30 @@ WAITED = record(
     },
     {"frame_id": TEXT, **_PICTURE},
 )
+FOCUS = record(
+    "Focus",
+    {
+        "window": described(
+            nullable(record("FocusedWindow", {"title": TEXT, "class": TEXT, "dialog": FLAG})),
+            "Null if no window has the keyboard.",
+        ),
+        "field": described(
+            nullable(
+                record(
+                    "FocusedField",
+                    {
+                        "password": described(FLAG, "True also while its role is not known."),
+                        "name": TEXT,
+                        "description": TEXT,
+                        "hints": described(TEXT, "Identifier, class and placeholder in a page."),
+                        "host": described(TEXT, "Host of its page; empty outside of web pages."),
+                    },
+                )
+            ),
+            "Null if no application reports a single one, as terminals do.",
+        ),
+    },
+)
 _APPLICATION = record("Application", {"name": TEXT, "title": TEXT, "types": array(TEXT)})
 APPLICATIONS = record("Applications", {"applications": array(_APPLICATION)})
 LAUNCHED = record(

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, FastAPI, Request, Response
 
 from deskhand.desktop.accessibility.api import AccessibilityService
 from deskhand.desktop.accessibility.api import router as accessibility_router
+from deskhand.desktop.accessibility.focus_api import router as focus_router
 from deskhand.desktop.agent_helper.files import HelperFiles
 from deskhand.desktop.agent_helper.paths import HelperPaths
 from deskhand.desktop.agent_helper.repositories import HelperRepositories
@@ -131,6 +132,7 @@ def application(
         clipboard_router(screen.clipboard, common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
         _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
+        focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
         *(() if screen.display is None else (screen.display,)),
         *_live_view(common, screen),
         tokens_router(common.credentials),
@@ -149,8 +151,7 @@ def application(
             parts.tool_servers, once(parts.registry, context.instance), common.check_start
         ),
         *_git(common, git),
-        docs_router(),
-        metrics_router(screen.status, common.tally),
+        *(docs_router(), metrics_router(screen.status, common.tally)),
         screen.pages,
         _health(screen.readiness),
     )

@@ -120,6 +120,11 @@ def test_what_is_typed_into_a_password_field_is_recorded_as_a_count(
     desktop.act(action="key", text="Tab")
     until(lambda: focused(desktop) == "password text", "the keyboard in the password field")
     until(lambda: password_focus_known(desktop), "the focus of the password field")
+    focus = desktop.get("/api/v0/desktop/focus")
+    assert focus["window"]["title"].startswith("Sign in")
+    # The page is not encrypted, and named by its host with the scheme.
+    assert (focus["field"]["password"], focus["field"]["name"]) == (True, "Pass")
+    assert focus["field"]["host"].startswith("http://")
     typed = desktop.act(action="type", text="hunter2", observe={"screenshot": False})
     assert typed["told_text"] == "7 characters"
     desktop.act(action="key", text="h i")

@@ -77,6 +77,7 @@ def _use_windows(asked: Documented) -> None:
     asked("GET", f"{DESKTOP}/accessibility")
     asked("GET", f"{DESKTOP}/accessibility/text")
     asked("POST", f"{DESKTOP}/wait-for", json={"text": "none", "url": "x", "timeout_seconds": 0})
+    asked("GET", f"{DESKTOP}/focus")
     asked("POST", f"/api/v0/processes/{started['process_id']}/signal", json={"signal": "kill"})
     asked("PUT", f"{DESKTOP}/clipboard", json={"text": "first"})
     asked("PUT", f"{DESKTOP}/clipboard", json={"text": "second"})

@@ -14,6 +14,7 @@ from deskhand.desktop.network.egress import EgressPolicy, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
+from deskhand.tools.conversation.restrictions import MODES
 
 PREFIX = "DESKHAND_"
 _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
@@ -75,6 +76,9 @@ class Settings:
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
     """``HOST:PORT`` of this machine that desktops may reach in every mode."""
+    approval: str = ""
+    """``auto``, ``risky`` or ``every``: what a person must approve in chats that name nothing. By
+    default ``risky`` with a real model, ``auto`` with a scripted one."""
     trust_mcp_servers: bool = False
     """Start the servers of the agents' ``.mcp.json`` without a person's approval."""
     speak: tuple[str, ...] = ()
@@ -115,6 +119,7 @@ def load(
     sandbox = values.get("browser_sandbox", SANDBOX_MODES[0])
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
+    _check_approval(values.get("approval", ""))
     weight = values.get("desktop_cpu_weight", 0)
     if weight and weight not in CPU_WEIGHTS:
         raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
@@ -133,6 +138,11 @@ def load(
     except InvalidEgress as error:
         raise BadSetting("egress", str(error).removeprefix("egress: ")) from error
     return settings
+
+
+def _check_approval(mode: str) -> None:
+    if mode and mode not in MODES:
+        raise BadSetting("approval", f"{mode!r} is none of {', '.join(MODES)}")
 
 
 def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:

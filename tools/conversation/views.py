@@ -6,6 +6,7 @@ Every ``…_at`` is a unix time in seconds; ``video_…`` are seconds of the rec
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from .restrictions import ApprovalMode, ChatRestrictions
 from .waiting import WaitingFor
 
 Json = dict[str, Any]
@@ -63,6 +64,17 @@ class ChatView:
     version: int = 0
     without_execute: bool = False
     """True if it has no tools to run programs."""
+    approval: ApprovalMode | None = None
+    """What a person must approve; None for the mode that follows from the setting and the model."""
+    domains: tuple[str, ...] = ()
+    """Domains of its task; empty if it has none."""
+    look_only: bool = False
+    """True if it may look and read, but give no input and change nothing."""
+
+    @property
+    def restrictions(self) -> ChatRestrictions:
+        """Restrictions of what it may do by itself."""
+        return ChatRestrictions(self.approval, self.domains, self.look_only)
 
     @property
     def recording_file_id(self) -> str | None:
@@ -78,6 +90,7 @@ class ChatView:
             "recording_file_id": self.recording_file_id,
             "recording_file_ids": list(self.recording_file_ids),
             "children": list(self.children),
+            "domains": list(self.domains),
         }
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from deskhand.desktop.network.egress import MODES, EgressRequest
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
+from deskhand.tools.conversation.restrictions import ChatRestrictions, read_restrictions
 from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
 from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
@@ -31,6 +34,8 @@ class SubagentRequest:
     """The network of its own desktop; at most what the parent's may reach."""
     without_execute: bool = False
     """True if it gets no tools to run programs."""
+    restrictions: ChatRestrictions = field(default_factory=ChatRestrictions)
+    """At least those of its parent apply."""
 
 
 class Subagents(Protocol):
@@ -183,7 +188,15 @@ def _order(arguments: Json, kind: str) -> SubagentRequest:
         budget=_budget(arguments.get("budget")),
         egress=_egress(arguments),
         without_execute=flag(arguments, "without_execute"),
+        restrictions=_restrictions(arguments),
     )
+
+
+def _restrictions(arguments: Json) -> ChatRestrictions:
+    try:
+        return read_restrictions(arguments)
+    except BadChatRequest as error:
+        raise BadArguments(str(error)) from error
 
 
 def _egress(arguments: Json) -> EgressRequest:
@@ -258,6 +271,20 @@ _ORDER: Json = {
         "type": "boolean",
         "description": "True: it cannot run programs, and may type secrets that are only for such "
         "agents.",
+    },
+    "approval": {
+        "enum": list(APPROVAL_MODES),
+        "description": "What a person must approve: auto nothing, risky what is risky, every each "
+        "action; at least what holds for you.",
+    },
+    "domains": {
+        "type": "array",
+        "items": _TEXT,
+        "description": "Domains of the task, such as example.com; others need an approval.",
+    },
+    "look_only": {
+        "type": "boolean",
+        "description": "True: it looks and reads, gives no input, and reports a plan.",
     },
     "budget": {
         "type": "object",

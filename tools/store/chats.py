@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, s
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
+from deskhand.tools.conversation.restrictions import ApprovalMode
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
 from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
@@ -311,6 +312,9 @@ def _view(
         children=children,
         version=row.version,
         without_execute=row.without_execute,
+        approval=cast(ApprovalMode | None, row.approval),
+        domains=tuple(row.domains or ()),
+        look_only=row.look_only,
     )
     return shown if newest is None else _with_turn(shown, turns, newest)
 

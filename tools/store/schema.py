@@ -51,6 +51,10 @@ class ChatRow(Base):
     """Egress of its own desktop; null for that of the control plane's settings."""
     without_execute: Mapped[bool] = mapped_column(default=False, server_default=false())
     """True for a chat that has no tools to run programs."""
+    approval: Mapped[str | None]
+    """``auto``, ``risky`` or ``every``; null for the mode of the setting and the model."""
+    domains: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
+    look_only: Mapped[bool] = mapped_column(default=False, server_default=false())
     turn: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=0)
     created_at: Mapped[float] = mapped_column(index=True)

@@ -1,1 +1,1 @@
-"""Approvals by people of what agents want to start, as rows of the database."""
+"""Approvals by people: the risk of a call, the gate before it, and definitions of servers."""

@@ -51,27 +51,9 @@ REASONS = {
 _SEPARATORS = ";|&()\n"
 _PREFIXES = frozenset(
     (
-        "sudo",
-        "doas",
-        "env",
-        "nice",
-        "nohup",
-        "time",
-        "timeout",
-        "xargs",
-        "exec",
-        "command",
-        "builtin",
-        "setsid",
-        "stdbuf",
-        "ionice",
-        "watch",
-        "then",
-        "do",
-        "else",
-        "if",
-        "while",
-        "!",
+        *("sudo", "doas", "env", "nice", "nohup", "time", "timeout", "xargs", "exec", "command"),
+        *("builtin", "setsid", "stdbuf", "ionice", "watch"),
+        *("then", "do", "else", "if", "while", "!"),
     )
 )
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "eval"))

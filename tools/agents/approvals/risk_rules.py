@@ -15,18 +15,15 @@ check of the provider.
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
+from deskhand.tools.conversation.restrictions import ApprovalMode
 from deskhand.tools.kit.support.refused_tools import is_looking
 
 from .commands import REASONS, command_risks, hosts_in
 
 Json = dict[str, Any]
-
-ApprovalMode = Literal["auto", "risky", "every"]
-MODES: tuple[ApprovalMode, ...] = ("auto", "risky", "every")
-"""From the fewest questions to the most."""
 
 PROVIDER = "provider"
 """Beginning of the rules for safety checks of the provider."""
@@ -74,16 +71,8 @@ class ProposedCall:
 
 _TYPING = frozenset(("type", "key", "hold_key"))
 _POINTING = frozenset(
-    (
-        "left_click",
-        "right_click",
-        "middle_click",
-        "double_click",
-        "triple_click",
-        "left_mouse_down",
-        "left_mouse_up",
-        "left_click_drag",
-    )
+    [f"{button}_click" for button in ("left", "right", "middle", "double", "triple")]
+    + ["left_mouse_down", "left_mouse_up", "left_click_drag"]
 )
 _INPUT = _TYPING | _POINTING | {"scroll"}
 
@@ -231,15 +220,18 @@ def shown_arguments(arguments: Json, risks: Sequence[FoundRisk]) -> Json:
     return arguments
 
 
-def default_mode(setting: str, *, scripted: bool) -> ApprovalMode:
-    """Return the mode of a chat that names none; the setting may be empty."""
-    usual: ApprovalMode = "auto" if scripted else "risky"
-    return next((mode for mode in MODES if mode == setting), usual)
-
-
-def stricter(one: ApprovalMode, other: ApprovalMode) -> ApprovalMode:
-    """Return the mode of the two that asks more."""
-    return max(one, other, key=MODES.index)
+def focus_facts(response: Any) -> FocusFacts:
+    """Return the facts of a response of the desktop."""
+    if not isinstance(response, dict) or "field" not in response:
+        return FocusFacts(known=False)
+    window, field = response.get("window") or {}, response.get("field") or {}
+    return FocusFacts(
+        window=str(window.get("title") or ""),
+        application=str(window.get("class") or ""),
+        password=bool(field.get("password")),
+        field=" ".join(str(field.get(name) or "") for name in ("name", "description", "hints")),
+        host=str(field.get("host") or "").removeprefix("http://"),
+    )
 
 
 def _of_check(check: SafetyCheck) -> FoundRisk:

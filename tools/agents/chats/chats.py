@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Self
 
+from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
@@ -39,6 +40,7 @@ from deskhand.tools.agents.loop.turn import TurnEnd
 from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict, UnknownTool
+from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
@@ -109,12 +111,13 @@ class Chats:
         self._assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self._questions = Questions(self._repository, audit)
+        self.answer = self._questions.answer
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
-            self._questions,
+            CallGates(self._questions, settings.approval),
             lost_recordings,
         )
         if lost_recordings is not None:
@@ -153,6 +156,7 @@ class Chats:
         parent_id: str | None = None,
         owner: str | None = None,
         without_execute: bool = False,
+        restrictions: ChatRestrictions | None = None,
     ) -> ChatView:
         """Create a chat of the credential ``owner``; start its first turn if there is a prompt.
 
@@ -178,6 +182,7 @@ class Chats:
             requested_desktop=OWN if mode == "computer_use" else None,
             owner=owner or OWNER,
             without_execute=without_execute,
+            restrictions=restrictions or ChatRestrictions(),
         )
         view = await self._repository.create(new_chat)
         if prompt is not None:
@@ -230,12 +235,6 @@ class Chats:
         The turn ends later: an event reports it.
         """
         return await self._children.stop(chat_id)
-
-    async def answer(
-        self, chat_id: str, answer: str, *, by: str = OWNER, question: str | None = None
-    ) -> None:
-        """Answer the open question of a chat, or the one that is named; raises as `Questions`."""
-        await self._questions.answer(chat_id, answer, by=by, question_id=question)
 
     async def stop_all(self) -> int:
         """Stop the turns of all chats; return how many there were.
@@ -377,11 +376,13 @@ class Chats:
     def _tools_of(self, view: ChatView) -> dict[str, Tool]:
         # ``spawn`` refuses children of children, so that they are not offered the tool.
         known = self._machine_tools if view.parent_id else self._all_tools()
-        refused = refused_tools(view.mode, without_execute=view.without_execute)
+        limits = {"without_execute": view.without_execute, "look_only": view.look_only}
+        refused = refused_tools(view.mode, **limits)
         every = {**known, **self._human_tools}
         own = {name: tool for name, tool in every.items() if name not in refused}
         above = () if view.parent_id is None else (view.parent_id,)
-        return {**own, **self._secret_tools(above, execute=EXECUTE in own)}
+        secret = self._secret_tools(above, execute=EXECUTE in own)
+        return {**own, **{name: tool for name, tool in secret.items() if name not in refused}}
 
     def _secret_tools(self, above: Sequence[str] = (), *, execute: bool = True) -> dict[str, Tool]:
         # Also without secrets: one may be stored later, and the tools of a chat must not change.

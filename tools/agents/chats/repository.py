@@ -9,7 +9,7 @@ import contextlib
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -18,6 +18,7 @@ from deskhand.tools.agents.desktops.ports import ChatSettings, Now
 from deskhand.tools.agents.loop.waits import ChatWaits
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.states import ChatState, StateEvent, Transition
 from deskhand.tools.conversation.titles import chat_title
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
@@ -55,6 +56,7 @@ class NewChat:
     """Of its own desktop; None for that of the control plane."""
     without_execute: bool = False
     """True if it cannot run programs, as no child of such a chat can."""
+    restrictions: ChatRestrictions = field(default_factory=ChatRestrictions)
 
 
 class ChatRepository:
@@ -226,6 +228,9 @@ class ChatRepository:
             budget=new_chat.budget or {},
             egress=new_chat.egress,
             without_execute=new_chat.without_execute or bool(parent and parent.without_execute),
+            approval=new_chat.restrictions.approval,
+            domains=list(new_chat.restrictions.domains) or None,
+            look_only=new_chat.restrictions.look_only,
             turn=0,
             version=0,
             created_at=now,

@@ -16,6 +16,11 @@ from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
 from deskhand.tools.agents.providers.model_table import SCRIPTED
 from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.conversation.restrictions import (
+    ApprovalMode,
+    ChatRestrictions,
+    default_approval,
+)
 from deskhand.tools.conversation.states import BUSY, ChatState, Delivery, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.subagents import SubagentRequest
@@ -87,6 +92,7 @@ class ChildChats:
             budget=request.budget,
             egress=egress,
             without_execute=request.without_execute,
+            restrictions=self._child_restrictions(caller, request, model),
         )
         view = await self._repository.create(new_chat)
         if requested == OWN:
@@ -96,6 +102,22 @@ class ChildChats:
         result = {**named(view), "run_url": self._repository.settings.run_url(view.id)}
         position = self._assignment.position(view.id)
         return result if position is None else {**result, "place": position}
+
+    def _child_restrictions(
+        self, caller: ChatView, request: SubagentRequest, model: str
+    ) -> ChatRestrictions:
+        own = caller.restrictions
+        # A caller that no model drives is a person's program, which may choose.
+        if caller.turn:
+            parent_model, _ = self._models.resolve(caller.model, role=role_of(caller.mode, None))
+            own = replace(own, approval=own.approval or self._usual_approval(parent_model))
+        wanted = request.restrictions
+        approval = wanted.approval or self._usual_approval(model)
+        return own.of_child(replace(wanted, approval=approval))
+
+    def _usual_approval(self, model: str) -> ApprovalMode:
+        setting = self._repository.settings.approval
+        return default_approval(setting, scripted=model.startswith(SCRIPTED))
 
     async def _child_egress(
         self, caller_id: str, request: SubagentRequest, model: str

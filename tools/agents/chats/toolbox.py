@@ -16,14 +16,15 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
+from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
+from deskhand.tools.agents.approvals.risk_rules import FocusFacts, focus_facts
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.loop.interruption import CallInterrupted, CallSuspended
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.conversation.states import ChatState, StateEvent
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.computer import ComputerOutcome
@@ -60,11 +61,8 @@ Json = dict[str, Any]
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
 
 
-class StepQuestions(Protocol):
-    """The questions that calls have asked."""
-
-    async def of_step(self, step_id: str) -> ChatQuestion | None:
-        """Return the question of a step."""
+FOCUS = "/api/v0/desktop/focus"
+FOCUS_SECONDS = 5.0
 
 
 class ChatToolbox:
@@ -82,7 +80,7 @@ class ChatToolbox:
         workplace: Workplace | None = None,
         replace_lost: FindLost | None = None,
         control_waits: HumanControlWaits | None = None,
-        questions: StepQuestions | None = None,
+        gate: CallGate | None = None,
     ) -> None:
         """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees.
 
@@ -93,7 +91,7 @@ class ChatToolbox:
         self._tools = tools
         self._mask = mask
         self._steps = StepRecords(repository, chat_id, tools, mask)
-        self._questions = questions
+        self._gate = gate
         self._head = head
         self._find_machine = find_machine
         self._computer = workplace.computer if workplace else None
@@ -150,7 +148,7 @@ class ChatToolbox:
             # Withdraws the question, see ``transitions``.
             await self._repository.move(self._chat_id, StateEvent.ANSWER)
         for one in kept:
-            await self._step_begun(one.call, one.step_id, True, 0)
+            await self._step_begun(one.call, one.step_id, True, 0, continued=True)
 
     def _marked(self, call: ToolCall, result: ToolResult) -> ToolResult:
         # The step has the result without a mark, for callers outside of the conversation.
@@ -170,10 +168,16 @@ class ChatToolbox:
             return await self._step_begun(call, step, picture, dropped_thinking)
 
     async def _step_begun(
-        self, call: ToolCall, step: str, picture: bool, dropped_thinking: int
+        self,
+        call: ToolCall,
+        step: str,
+        picture: bool,
+        dropped_thinking: int,
+        *,
+        continued: bool = False,
     ) -> CallResult:
         try:
-            call_result = await self._run(call, step, picture)
+            call_result = await self._run(call, step, picture, continued)
             call_result = self._with_details(call_result, call, dropped_thinking)
         except asyncio.CancelledError as cancelled:
             try:
@@ -218,7 +222,7 @@ class ChatToolbox:
 
     async def _continues(self, step: str) -> bool:
         """Return whether the next start of the program runs the call again."""
-        question = None if self._questions is None else await self._questions.of_step(step)
+        question = None if self._gate is None else await self._gate.of_step(step)
         if question is None or not question.may_continue:
             return False
         # An interruption withdraws an open question; one that was answered before stays.
@@ -246,12 +250,12 @@ class ChatToolbox:
         if picture is not None:
             await self._steps.illustrate(step_id, picture.file_id)
 
-    async def _run(self, call: ToolCall, step: str, picture: bool) -> CallResult:
+    async def _run(self, call: ToolCall, step: str, picture: bool, continued: bool) -> CallResult:
         try:
             # Planned for a screen and for files that do not exist any more.
             if await self._replaced(failed=False):
                 return CallResult.of(call, ToolOutcome(error=f"Not run. {DESKTOP_LOST}"))
-            result = await self._run_once(call, step, picture)
+            result = await self._run_once(call, step, picture, continued)
             failure = result.failure
             if failure is not None and await self._replaced(failed=True):
                 return CallResult.of(call, ToolOutcome(error=f"{failure} {DESKTOP_LOST}"))
@@ -270,14 +274,24 @@ class ChatToolbox:
         self._computer, self._recording = workplace.computer, workplace.recording
         return True
 
-    async def _run_once(self, call: ToolCall, step: str, picture: bool) -> CallResult:
+    async def _run_once(
+        self, call: ToolCall, step: str, picture: bool, continued: bool
+    ) -> CallResult:
+        decision = GateDecision()
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
                 await self._recording.ensure()
-            if call.toolset is not None and self._computer is not None:
-                return await self._act(self._computer, call, picture)
-            outcome = await self._use(call, step)
+            if self._gate is not None:
+                decision = await self._gate.decide(
+                    call, step, self, self._mask.hide, continued=continued
+                )
+            if decision.refusal is not None:
+                outcome = ToolOutcome(error=decision.refusal)
+            elif call.toolset is not None and self._computer is not None:
+                return _acknowledged(await self._act(self._computer, call, picture), decision)
+            else:
+                outcome = await self._use(call, step)
         except DiskLow as error:
             outcome = ToolOutcome(error=str(error), no_room=True)
         except (ChatError, StoreError, MachineRefused, MachineUnavailable) as error:
@@ -287,7 +301,21 @@ class ChatToolbox:
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}", no_room=full)
         outcome = self._hidden(outcome)
-        return CallResult.of(call, outcome)
+        return _acknowledged(CallResult.of(call, outcome), decision)
+
+    async def focus(self) -> FocusFacts:
+        """Return what has the keyboard on the desktop of the chat."""
+        try:
+            machine = await self._find_machine()
+            return focus_facts(await machine.request("GET", FOCUS, timeout=FOCUS_SECONDS))
+        except (MachineRefused, MachineUnavailable) as error:
+            log.warning("it is not known what has the keyboard: %s", error)
+            return FocusFacts(known=False)
+
+    async def picture(self) -> str | None:
+        """Store a small picture of the screen for people; return its file id."""
+        shown = None if self._computer is None else await self._computer.glance()
+        return None if shown is None else shown.file_id
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
         hide = self._mask.hide_result
@@ -344,6 +372,12 @@ class ChatToolbox:
         return ToolContext(
             self._chat_id, call.id, machine, after_person, step, hide=self._mask.hide
         )
+
+
+def _acknowledged(done: CallResult, decision: GateDecision) -> CallResult:
+    if not decision.acknowledged:
+        return done
+    return replace(done, result=replace(done.result, acknowledged=True))
 
 
 def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:

@@ -16,13 +16,14 @@ from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.providers.model_table import SCRIPTED
 from deskhand.tools.agents.providers.port import Role
-from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
 from deskhand.tools.conversation.run_recording import (
@@ -89,7 +90,7 @@ class TurnRunner:
         make_computer: MakeComputer,
         clock: Callable[[], float],
         mask: Callable[[str, Sequence[str]], ChatMask],
-        questions: Questions,
+        gates: CallGates,
         lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
@@ -100,7 +101,7 @@ class TurnRunner:
         self._make_computer = make_computer
         self._clock = clock
         self._mask = mask
-        self._questions = questions
+        self._gates = gates
         self._lost_recordings = lost_recordings
         if lost_recordings is not None:
             lost_recordings.use(StayingRecordings(repository, assignment, recordings))
@@ -242,7 +243,7 @@ class TurnRunner:
         tools = self.tools(view)
         head = await self._head(view, tools)
         settings = LoopSettings(model=name, system=head.system, budget=await self._budget(chat_id))
-        toolbox = await self._toolbox(view, tools, head, is_same=prepared == "same")
+        toolbox = await self._toolbox(view, name, tools, head, prepared == "same")
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")
             await transcript.answer_open_calls()
@@ -285,7 +286,7 @@ class TurnRunner:
         return head_from_json(content)
 
     async def _toolbox(
-        self, view: ChatView, tools: Mapping[str, Tool], head: PromptHead, *, is_same: bool
+        self, view: ChatView, model: str, tools: Mapping[str, Tool], head: PromptHead, is_same: bool
     ) -> ChatToolbox:
         on_desktop = view.mode == "computer_use"
 
@@ -306,7 +307,7 @@ class TurnRunner:
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
-            questions=self._questions,
+            gate=self._gates(view, scripted=model.startswith(SCRIPTED)),
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

@@ -138,6 +138,8 @@ class ChatSettings:
     """Time for which the end of a turn may wait for its recording to be stored."""
     closing_seconds: float = 3.0
     """The same limit when the whole program ends; the service manager must not lose patience."""
+    approval: str = "auto"
+    """Mode of approvals of chats that name none; empty for the one that fits the model."""
     trust_mcp_servers: bool = False
     """Start the servers of ``.mcp.json`` without a person's approval."""
     egress: EgressPolicy = field(default_factory=EgressPolicy)

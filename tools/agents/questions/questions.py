@@ -144,7 +144,7 @@ class Questions:
         return await self._chats.store.write(write)
 
     async def answer(
-        self, chat_id: str, text: str, *, by: str = "", question_id: str | None = None
+        self, chat_id: str, answer: str, *, by: str = "owner", question: str | None = None
     ) -> ChatQuestion:
         """Answer the open question of a chat, or the one that is named.
 
@@ -154,25 +154,25 @@ class Questions:
             IllegalMove: If the chat has asked nothing in its turn.
             UnknownRow: If the chat has no such question.
         """
-        if not text.strip():
+        if not answer.strip():
             raise BadChatRequest("answer is required")
         found: list[ChatQuestion] = []
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
-            question = await rows.newest(session, chat_id, chat.turn)
-            if question_id is not None and (question is None or question.id != question_id):
-                question = await rows.get(session, question_id)
-                if question.chat_id != chat_id:
-                    raise UnknownRow("question", question_id)
-            if question is None:
+            asked = await rows.newest(session, chat_id, chat.turn)
+            if question is not None and (asked is None or asked.id != question):
+                asked = await rows.get(session, question)
+                if asked.chat_id != chat_id:
+                    raise UnknownRow("question", question)
+            if asked is None:
                 raise IllegalMove(StateEvent.ANSWER.value, chat.state)
-            closed = answered(question, text, by, self._chats.now())
+            closed = answered(asked, answer, by, self._chats.now())
             await rows.save(session, closed)
             found[:] = [closed]
 
         await self._chats.move(chat_id, StateEvent.ANSWER, before=write)
         self._wake(found[0])
-        self._note(found[0], by or "owner", "question.answered")
+        self._note(found[0], by, "question.answered")
         return found[0]
 
     async def _inserted(self, wanted: NewQuestion) -> ChatQuestion:

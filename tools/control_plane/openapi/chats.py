@@ -1,5 +1,6 @@
 """Answers about chats, tools and files."""
 
+from deskhand.tools.conversation.restrictions import MODES
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, StepView, UsageView
 from deskhand.tools.conversation.waiting import TEXTS, WaitingFor
 from deskhand.vncbridge.openapi.schemas import (
@@ -31,7 +32,30 @@ _WAITING_FOR = described(
     "turn when it can. `human_in_control`: a person is in control. `question`: it asked a person, "
     "see `requires_action`.",
 )
+_QUESTION = described(
+    nullable(
+        record(
+            "Question",
+            {
+                "id": TEXT,
+                "kind": described(TEXT, "`human` takes any text, `approval` a decision."),
+                "question": TEXT,
+                "picture": described(nullable(TEXT), "File id of the screen at that moment."),
+                "call": described(nullable(ANY_OBJECT), "The call to approve."),
+                "rules": described(array(TEXT), "Rules that require the approval."),
+                "asked_at": NUMBER,
+                "deadline": described(nullable(NUMBER), "An approval is refused after it."),
+            },
+        )
+    ),
+    "The open question to a person, answered at `POST .../answer`; null if there is none.",
+)
 _CHAT: Json = {
+    "requires_action": _QUESTION,
+    "approval": described(
+        nullable({"type": "string", "examples": list(MODES)}),
+        "What a person must approve; null for the mode of the setting and the model.",
+    ),
     "usage": record_of("Usage", UsageView),
     "waiting_for": _WAITING_FOR,
     "recording_file_id": nullable(TEXT),

@@ -11,6 +11,13 @@ from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
+from deskhand.tools.conversation.restrictions import FIELDS as RESTRICTIONS
+from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
+from deskhand.tools.conversation.restrictions import (
+    MOST_DOMAINS,
+    ChatRestrictions,
+    read_restrictions,
+)
 from deskhand.tools.conversation.views import ChatView
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
@@ -38,6 +45,21 @@ _NEW_CHAT = {
         "without_execute": {
             "type": "boolean",
             "description": "True for a chat without tools to run programs.",
+        },
+        "approval": {
+            "enum": [*APPROVAL_MODES, None],
+            "description": "What a person must approve; by default `risky` with a real model, "
+            "`auto` with a scripted one.",
+        },
+        "domains": {
+            "type": ["array", "null"],
+            "items": {"type": "string"},
+            "maxItems": MOST_DOMAINS,
+            "description": "Domains of the task; with `risky`, others need an approval.",
+        },
+        "look_only": {
+            "type": ["boolean", "null"],
+            "description": "Plan mode: it looks and reads, but gives no input.",
         },
     },
 }
@@ -209,7 +231,7 @@ async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
 
 
 def _new_chat(body: Json) -> dict[str, Any]:
-    only(body, "prompt", "title", "mode", "model", "without_execute")
+    only(body, "prompt", "title", "mode", "model", "without_execute", *RESTRICTIONS)
     mode = text(body, "mode", longest=LONGEST_NAME)
     # The schema permits null for an optional field: it means the default, like an absent field.
     mode = MODES[0] if mode is None else mode
@@ -219,7 +241,10 @@ def _new_chat(body: Json) -> dict[str, Any]:
     # A chat without a prompt is valid, for callers of tools; a blank prompt is a client's mistake.
     if prompt is not None and not prompt.strip():
         raise BadBody("prompt is required.", "Leave it out for a chat that only holds messages.")
-    limits = {"without_execute": True} if flag(body, "without_execute") else {}
+    limits: dict[str, Any] = {"without_execute": True} if flag(body, "without_execute") else {}
+    restrictions = read_restrictions(body)
+    if restrictions != ChatRestrictions():
+        limits["restrictions"] = restrictions
     return {
         "prompt": prompt,
         "title": text(body, "title", longest=LONGEST_TITLE),

@@ -199,7 +199,13 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
 def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunching) -> ChatSettings:
     egress = egress_policy(settings, root=launching.has_root)
     desktops, trust = settings.most_desktops, settings.trust_mcp_servers
-    return ChatSettings(base_url, desktops=desktops, egress=egress, trust_mcp_servers=trust)
+    return ChatSettings(
+        base_url,
+        desktops=desktops,
+        egress=egress,
+        approval=settings.approval,
+        trust_mcp_servers=trust,
+    )
 
 
 def _is_writable(store: Store) -> bool:

@@ -8,18 +8,9 @@ PROGRAM_TOOLS = frozenset({EXECUTE, "process_list", "process_output", "process_s
 
 LOOKING_TOOLS = frozenset(
     (
-        "read_file",
-        "search_files",
-        "process_list",
-        "process_output",
-        "list_mcp_tools",
-        "read_screen",
-        "list_agents",
-        "wait_agent",
-        "attach_file",
-        "request_human",
-        "approve_mcp_server",
-        "report",
+        *("read_file", "search_files", "process_list", "process_output", "list_mcp_tools"),
+        *("read_screen", "list_agents", "wait_agent", "attach_file", "request_human"),
+        *("approve_mcp_server", "report"),
     )
 )
 """Tools that change nothing on the machine; some ask or inform a person."""
@@ -30,15 +21,23 @@ SUBAGENT_TOOLS = frozenset(
 )
 """Tools on subagents, which have the restrictions of their parent."""
 
+ACTING_TOOLS = frozenset(
+    {"execute", "type_secret", "write_file", "edit_files", "process_signal"}
+    | {"call_mcp_tool", "approve_mcp_server"}
+)
+"""Tools that are not offered to a chat that only looks."""
+
 WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal", *MCP_TOOLS})
 
 SCREEN_TOOLS = frozenset({"read_screen"})
 """Tools for chats that work on a screen themselves."""
 
 
-def refused_tools(mode: str, *, without_execute: bool) -> frozenset[str]:
+def refused_tools(mode: str, *, without_execute: bool, look_only: bool = False) -> frozenset[str]:
     """Return the names of the tools that a chat of a mode does not have."""
     refused = WRITING_TOOLS if mode == "explore" else frozenset[str]()
+    if look_only:
+        refused |= ACTING_TOOLS
     if mode != "computer_use":
         refused |= SCREEN_TOOLS
     return refused | PROGRAM_TOOLS if without_execute else refused

@@ -7,12 +7,11 @@ from deskhand.tools.agents.approvals.risk_rules import (
     FocusFacts,
     FoundRisk,
     ProposedCall,
-    default_mode,
+    focus_facts,
     found_risks,
     question_text,
     required_approvals,
     shown_arguments,
-    stricter,
 )
 from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
 
@@ -140,9 +139,9 @@ def test_a_person_is_not_shown_passwords_and_keys() -> None:
     assert shown_arguments({"text": "ls"}, ()) == {"text": "ls"}
 
 
-def test_the_mode_follows_from_the_setting_and_the_model() -> None:
-    assert default_mode("", scripted=True) == "auto"
-    assert default_mode("", scripted=False) == "risky"
-    assert default_mode("every", scripted=True) == "every"
-    assert stricter("auto", "every") == "every"
-    assert stricter("risky", "auto") == "risky"
+def test_the_desktop_reports_what_has_the_keyboard() -> None:
+    field = {"password": True, "name": "a", "description": "", "hints": "b", "host": "http://c"}
+    shown = {"window": {"title": "T", "class": "C"}, "field": field}
+    assert focus_facts(shown) == FocusFacts(True, "T", "C", True, "a  b", "c")
+    assert focus_facts({"window": None, "field": None}) == FocusFacts(field="  ")
+    assert focus_facts({"echo": {}}) == focus_facts(b"") == FocusFacts(known=False)

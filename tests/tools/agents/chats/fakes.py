@@ -122,12 +122,17 @@ class FakeDesktop:
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     """What to await first, by the end of a path."""
+    changing: dict[str, list[Json]] = field(default_factory=dict)
+    """Answers by whole paths, of which the last one stays."""
     answers: dict[str, Any] = field(default_factory=dict)
     """Answers by whole paths; other paths have the answers of a desktop."""
 
     async def request(self, method: str, path: str, body: Json, call_id: str | None) -> Any:
         self.requests.append((method, path, body))
         self.headers.append(call_id)
+        if path in self.changing:
+            left = self.changing[path]
+            return left.pop(0) if len(left) > 1 else left[0]
         if path in self.answers:
             return self.answers[path]
         return await self._answer(path, body, call_id)

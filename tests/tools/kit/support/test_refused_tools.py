@@ -42,6 +42,9 @@ def test_looking_is_no_input_and_changes_nothing() -> None:
 
 
 def test_a_chat_that_only_looks_has_subagents_and_starts_no_servers() -> None:
+    assert {"execute", "type_secret"} < refused_tools(
+        "general", without_execute=False, look_only=True
+    )
     assert is_planned("spawn_agent", None)
     assert not is_looking("spawn_agent", None)
     assert is_looking("approve_mcp_server", None)
