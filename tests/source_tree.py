@@ -1,7 +1,7 @@
 """A source tree as the architecture test sees it: modules, folders and imports, read as text."""
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,9 @@ INTERFACES = {
 
 NO_DECISIONS = {"__init__.py", "errors.py", "port.py", "ports.py"}
 """Files that may do without tests of their own, if they are pure."""
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Fields of statements that hold statements."""
 
 
 @dataclass(frozen=True)
@@ -147,22 +150,16 @@ class SourceTree:
         return [module for name, module in self.modules.items() if not self.world(name, world)]
 
     def _imports(self, module: Module) -> Iterator[Import]:
-        functions = [
-            node
-            for node in ast.walk(module.tree)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
-        inner = {id(node) for function in functions for node in ast.walk(function)}
-        for node in ast.walk(module.tree):
+        for node, inner in _statements(module.tree.body, inner=False):
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    yield self._import(alias.name, 0, id(node) in inner)
+                    yield self._import(alias.name, 0, inner)
             elif isinstance(node, ast.ImportFrom):
                 base = self._base(module, node)
                 for alias in node.names:
                     whole = f"{base}.{alias.name}"
                     name = whole if whole.removeprefix(PREFIX) in self.modules else base
-                    yield self._import(name, node.level, id(node) in inner)
+                    yield self._import(name, node.level, inner)
 
     def _import(self, name: str, level: int, inner: bool) -> Import:
         ours = level > 0 or name.startswith(PREFIX)
@@ -180,3 +177,12 @@ class SourceTree:
 
 def _dotted(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _statements(body: Iterable[ast.AST], *, inner: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield each statement, and whether it is inside of a function; expressions are left out."""
+    for node in body:
+        yield node, inner
+        within = inner or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for name in _BLOCKS:
+            yield from _statements(getattr(node, name, ()), inner=within)
