@@ -48,6 +48,7 @@ from deskhand.tools.kit.read_file import ReadFileTool
 from deskhand.tools.kit.read_screen import ReadScreenTool
 from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
+from deskhand.tools.kit.wait_for import WaitForTool
 from deskhand.tools.kit.write_file import WriteFileTool
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.secrets.keys import StoreKeys
@@ -59,6 +60,7 @@ from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
+from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
@@ -96,7 +98,7 @@ MACHINE_TOOLS: tuple[Tool, ...] = (
     SearchFilesTool(),
     ReadScreenTool(),
 )
-"""The tools that work on a chat's computer."""
+"""The tools that work on a chat's computer and store nothing."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ async def control_plane(
         credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
         chats = Chats(
-            *(store, files, models, DesktopAllocator(fleet), MACHINE_TOOLS),
+            *(store, files, models, DesktopAllocator(fleet), _machine_tools(files)),
             _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
             audit=audit,
@@ -188,6 +190,10 @@ async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve
     keeping = asyncio.create_task(reserve.run(), name="keep the reserve")
     stack.push_async_callback(_ended, keeping)
     return store, reserve
+
+
+def _machine_tools(files: StoredFiles) -> tuple[Tool, ...]:
+    return (*MACHINE_TOOLS, WaitForTool(lambda chat: ChatPictures(files, chat, time.time)))
 
 
 async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:

@@ -29,7 +29,7 @@ ACTING_TOOLS = frozenset(
 
 WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal", *MCP_TOOLS})
 
-SCREEN_TOOLS = frozenset({"read_screen"})
+SCREEN_TOOLS = frozenset({"read_screen", "wait_for"})
 """Tools for chats that work on a screen themselves."""
 
 

@@ -31,6 +31,7 @@ SOURCES: Mapping[str, Source] = {
     "search_files": "file",
     "computer": "screen",
     "read_screen": "screen",
+    "wait_for": "screen",
     "type_secret": "screen",
 }
 """Tool or toolset to what its results come from; others are Deskhand's own words, or a person's."""
