@@ -79,12 +79,14 @@ recording/video: recording/timing
 tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store
-tools/agents/checkpoints: tools/conversation
-tools/agents/chats: desktop/network tools/agents/approvals tools/agents/desktops tools/agents/loop
-  tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/secrets tools/store tools/store/faults vncbridge/server
+tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
+tools/agents/chats: desktop/network tools/agents/approvals tools/agents/checkpoints
+  tools/agents/desktops tools/agents/loop tools/agents/providers tools/agents/questions
+  tools/conversation tools/kit tools/kit/support tools/secrets tools/store tools/store/faults
+  vncbridge/server
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
-tools/agents/loop: tools/agents/providers tools/conversation tools/kit/support tools/store/faults
+tools/agents/loop: tools/agents/checkpoints tools/agents/providers tools/conversation
+  tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
@@ -168,6 +170,7 @@ OWNER = {
         *(
             "tools/agents/approvals",
             "tools/agents/chats",
+            "tools/agents/checkpoints",
             "tools/agents/questions",
             "tools/audit",
             "tools/credentials",

@@ -75,10 +75,17 @@ class Thinking:
     data: Json
 
 
-ReplyBlock = Text | ToolCall | Thinking
+@dataclass(frozen=True)
+class Compaction:
+    """A provider's own summary of earlier messages; it is sent back unchanged, in their place."""
+
+    data: Json
+
+
+ReplyBlock = Text | ToolCall | Thinking | Compaction
 """A block of a model's reply."""
 
-Block = Text | Image | ToolCall | ToolResult | Thinking
+Block = Text | Image | ToolCall | ToolResult | Thinking | Compaction
 
 
 @dataclass(frozen=True)
@@ -132,6 +139,8 @@ def _block_to_json(block: Block) -> Json:
                 "toolset": block.toolset,
                 **({"acknowledged": True} if block.acknowledged else {}),
             }
+        case Compaction(data):
+            return {"type": "compaction", "data": data}
     return {"type": "thinking", "data": block.data}
 
 
@@ -166,6 +175,8 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
             )
         case "thinking":
             return Thinking(data["data"])
+        case "compaction":
+            return Compaction(data["data"])
         case other:
             raise ValueError(f"unknown block type {other!r}")
 

@@ -73,6 +73,20 @@ class ChatHeadRow(Base):
     created_at: Mapped[float]
 
 
+class CheckpointRow(Base):
+    """A checkpoint of a chat; what its requests contain in place of older messages."""
+
+    __tablename__ = "checkpoints"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), index=True)
+    turn: Mapped[int]
+    step_id: Mapped[str]
+    """The step that shows it."""
+    content: Mapped[Json]
+    created_at: Mapped[float]
+
+
 class TurnRow(Base):
     """The work on one message, up to the next rest of the chat; a wait returns its result."""
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from deskhand.tools.conversation.conversation import (
     Block,
+    Compaction,
     Image,
     Message,
     SafetyCheck,
@@ -32,7 +33,8 @@ calls = st.builds(
 contents = st.lists(st.one_of(texts, pictures)).map(tuple)
 results = st.builds(ToolResult, st.text(), contents, st.booleans(), toolsets, st.booleans())
 thoughts = st.builds(Thinking, st.dictionaries(st.text(), st.text()))
-blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results, thoughts)
+summaries = st.builds(Compaction, st.dictionaries(st.text(), st.text()))
+blocks: st.SearchStrategy[Block] = st.one_of(texts, pictures, calls, results, thoughts, summaries)
 messages = st.builds(Message, st.sampled_from(["user", "assistant"]), st.lists(blocks).map(tuple))
 
 

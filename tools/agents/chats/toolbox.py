@@ -110,6 +110,11 @@ class ChatToolbox:
         return tuple(tool.spec for tool in self._tools.values())
 
     @property
+    def current_specs(self) -> tuple[ToolSpec, ...]:
+        """Descriptions of the tools as they are now, which the next checkpoint adopts."""
+        return tuple(tool.spec for tool in self._tools.values())
+
+    @property
     def computer(self) -> bool:
         """True if the provider's computer tool is served."""
         return self._computer is not None

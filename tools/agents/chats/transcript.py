@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.checkpoints import rows as checkpoint_rows
+from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
 from deskhand.tools.agents.loop.history import interrupted, open_calls
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.agents.questions import rows as questions
@@ -17,11 +19,12 @@ from deskhand.tools.conversation.conversation import (
     message_to_json,
 )
 from deskhand.tools.conversation.question import ChatQuestion
+from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.support.call_result import NO_ROOM
 from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
-from deskhand.tools.store.schema import StepRow
+from deskhand.tools.store.schema import ChatRow, StepRow
 
 from . import transitions as transitions
 from .prompt_head import head_from_json
@@ -49,6 +52,8 @@ class StoredTranscript:
         self._repository = repository
         self._chat_id = chat_id
         self._messages: tuple[Message, ...] | None = None
+        self._checkpoint: Checkpoint | None = None
+        self._reads_checkpoint = True
 
     async def messages(self) -> tuple[Message, ...]:
         """Return the messages so far, without the queue."""
@@ -65,13 +70,8 @@ class StoredTranscript:
             chat = await chats.get(session, self._chat_id)
             now = self._repository.now()
             position = await messages.append(session, chat.id, message, now)
-            turn = await turns.current(session, chat)
-            if usage is not None and turn is not None:
-                turn.input_tokens += usage.input_tokens
-                turn.output_tokens += usage.output_tokens
-                turn.cache_read_tokens += usage.cache_read_tokens
-                turn.cache_write_tokens += usage.cache_write_tokens
-                turn.dropped_thinking += usage.dropped_thinking
+            if usage is not None:
+                await _add_usage(session, chat, usage)
             transitions.bump_version(chat, now)
             return position, chat.version
 
@@ -81,6 +81,52 @@ class StoredTranscript:
         added = messages.as_stored(message)
         self._messages = None if known is None or position != len(known) else (*known, added)
         self._repository.hub.publish("message", self._chat_id, {"version": version})
+
+    async def checkpoint(self) -> Checkpoint | None:
+        """Return the newest checkpoint."""
+        if self._reads_checkpoint:
+            self._checkpoint = await self._repository.store.read(
+                lambda s: checkpoint_rows.newest(s, self._chat_id)
+            )
+            self._reads_checkpoint = False
+        return self._checkpoint
+
+    async def begin_checkpoint(self, reason: str) -> str:
+        """Insert the step of a checkpoint; return its id."""
+
+        async def work(session: AsyncSession) -> StepView:
+            now = self._repository.now()
+            transitions.bump_version(await chats.get(session, self._chat_id), now)
+            return steps.view(await checkpoint_rows.begin(session, self._chat_id, reason, now))
+
+        view = await self._repository.store.write(work)
+        self._repository.hub.publish("step", self._chat_id, view.to_json())
+        return view.id
+
+    async def end_checkpoint(
+        self, step_id: str, made: Checkpoint | None, text: str, usage: Usage
+    ) -> None:
+        """End the step, and store the checkpoint with it; ``None`` if it failed for ``text``."""
+        # As another process would read it.
+        stored = None if made is None else checkpoint_from_json(made.to_json())
+
+        async def work(session: AsyncSession) -> StepView:
+            now = self._repository.now()
+            chat = await chats.get(session, self._chat_id)
+            transitions.bump_version(chat, now)
+            await _add_usage(session, chat, usage)
+            ended = steps.StepEnd(
+                "failed" if stored is None else "done",
+                result_to_json(ToolResult(step_id, (Text(text),), is_error=stored is None)),
+                now,
+                text if stored is None else None,
+            )
+            return steps.view(await checkpoint_rows.end(session, step_id, ended, stored))
+
+        view = await self._repository.store.write(work)
+        if stored is not None:
+            self._checkpoint, self._reads_checkpoint = stored, False
+        self._repository.hub.publish("step", self._chat_id, view.to_json())
 
     def publish_text(self, text: str) -> None:
         """Publish the text so far of a reply that the model has not completed."""
@@ -130,6 +176,17 @@ class StoredTranscript:
         self._messages = None
         if await self._repository.store.write(work):
             self._repository.hub.publish("message", self._chat_id, {})
+
+
+async def _add_usage(session: AsyncSession, chat: ChatRow, usage: Usage) -> None:
+    turn = await turns.current(session, chat)
+    if turn is None:
+        return
+    turn.input_tokens += usage.input_tokens
+    turn.output_tokens += usage.output_tokens
+    turn.cache_read_tokens += usage.cache_read_tokens
+    turn.cache_write_tokens += usage.cache_write_tokens
+    turn.dropped_thinking += usage.dropped_thinking
 
 
 async def earlier_step(

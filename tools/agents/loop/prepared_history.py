@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from deskhand.tools.agents.providers.sent_parts import unchanged
 from deskhand.tools.conversation.conversation import Message
+from deskhand.tools.conversation.message_pictures import picture_count, without_first_pictures
 
 from . import history
 
@@ -86,10 +87,10 @@ def prepared(
 
 
 def _prepared(joined: Message, whole: Message) -> _Prepared:
-    return _Prepared(joined, whole, history.picture_count(whole), whole)
+    return _Prepared(joined, whole, picture_count(whole), whole)
 
 
 def _leave_out(sent: Iterable[_Prepared], counts: Iterable[int]) -> None:
     for one, count in zip(sent, counts, strict=True):
         if count != one.left_out:
-            one.shown, one.left_out = history.without_first_pictures(one.whole, count), count
+            one.shown, one.left_out = without_first_pictures(one.whole, count), count

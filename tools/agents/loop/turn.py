@@ -5,7 +5,8 @@
      ├── report tool           the turn ends with that report
      ├── reply without calls   the turn ends; its text is assumed to report success
      ├── cut at a length limit ask again, ``LONGEST_CUT_ROW`` times at most
-     └── refusal, full context, spent budget, model error, stuck: ends with an error kind
+     ├── limit of the provider a checkpoint makes the history shorter (:mod:`.turn_prompts`)
+     └── refusal, spent budget, model error, stuck: ends with an error kind
 
 Invariants:
 
@@ -24,19 +25,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from deskhand.tools.agents.providers.append_only import first_change
-from deskhand.tools.agents.providers.errors import ModelError
+from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
+from deskhand.tools.agents.providers.errors import LimitReached, ModelError
 from deskhand.tools.agents.providers.limits import window_exceeded
 from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
-from deskhand.tools.agents.providers.sent_parts import SentParts
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import history
 from .budget import TurnBudget
 from .interruption import CallInterrupted, CallSuspended
-from .prepared_history import PreparedHistory
 from .report import (
     REPORT,
     BadReport,
@@ -46,14 +45,18 @@ from .report import (
     assumed_report,
     read_report,
     text_of,
-    with_report,
 )
 from .stuck_detector import STUCK, StuckDetector
+from .turn_prompts import TurnPrompts
 
 log = logging.getLogger(__name__)
 
 LONGEST_CUT_ROW = 3
 """Replies in a row that may hit the length limit before the turn is given up."""
+
+WINDOW_EXCEEDED = "model_context_window_exceeded"
+CUT = ("max_tokens", WINDOW_EXCEEDED)
+"""Stop reasons of a reply that ends in the middle."""
 
 GO_ON = "Your reply was interrupted. Go on from there."
 CUT_SHORT = "Your reply was cut off at the length limit. Go on from there, in smaller portions."
@@ -70,6 +73,17 @@ class Transcript(Protocol):
     async def append(self, message: Message, usage: Usage | None = None) -> None:
         """Store a message; ``usage`` are the tokens that the model used for it."""
 
+    async def checkpoint(self) -> Checkpoint | None:
+        """Return the newest checkpoint."""
+
+    async def begin_checkpoint(self, reason: str) -> str:
+        """Begin the step of a checkpoint; return its id."""
+
+    async def end_checkpoint(
+        self, step_id: str, made: Checkpoint | None, text: str, usage: Usage
+    ) -> None:
+        """End the step, and store the checkpoint with it; ``None`` if it failed for ``text``."""
+
 
 class Toolbox(Protocol):
     """The tools that an agent may call."""
@@ -77,6 +91,10 @@ class Toolbox(Protocol):
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Descriptions of the tools for the model."""
+
+    @property
+    def current_specs(self) -> tuple[ToolSpec, ...]:
+        """Descriptions of the tools as they are now, which the next checkpoint adopts."""
 
     @property
     def computer(self) -> bool:
@@ -181,14 +199,20 @@ class _Turn:
         self._people_seconds = 0.0
         self._excluded = 0.0
         self._steps = 0
-        self._usage = Usage()
+        self._replies = Usage()
         self._cut_row = 0
         self._stuck_detector = StuckDetector()
         self._stuck = False
         self._facts = model_facts(settings.model)
-        self._prompt_before: Prompt | None = None
-        self._history = PreparedHistory()
-        self._sent = SentParts()
+        self._prompts = TurnPrompts(
+            transcript,
+            model,
+            toolbox,
+            self._facts,
+            Prompt(settings.system, (), (), toolbox.computer, settings.model, settings.max_tokens),
+            None if self._facts.bound else settings.kept_pictures,
+            report=settings.report,
+        )
         self.last_text = ""
         """The newest text of the model in this turn: the report where it makes none."""
 
@@ -207,11 +231,13 @@ class _Turn:
                 if self._stuck:
                     # The kind is stored with the turn, so that it keeps its name.
                     raise _Ended("watchdog", STUCK)
-            elif reply.stop_reason not in ("max_tokens", "pause_turn"):
+            elif reply.stop_reason not in (*CUT, "pause_turn"):
                 return assumed_report(reply.content)
             # After ``pause_turn`` the provider continues by itself; a cut reply has to be resumed.
-            if reply.stop_reason == "max_tokens":
+            if reply.stop_reason in CUT:
                 await self._transcript.append(Message("user", (Text(CUT_SHORT),)))
+            if reply.stop_reason == WINDOW_EXCEEDED:
+                await self._prompts.shorten(window_exceeded(self._facts))
 
     def end(self, report: Report, error: str | None = None, kind: str | None = None) -> TurnEnd:
         return TurnEnd(
@@ -221,7 +247,7 @@ class _Turn:
             error,
             kind,
             self._steps,
-            self._usage,
+            self._usage(),
             report.evidence,
         )
 
@@ -238,9 +264,12 @@ class _Turn:
 
     def _check_budget(self) -> None:
         budget = self._settings.budget
-        spent = budget.spent(self._steps, self._seconds(), self._usage.total)
+        spent = budget.spent(self._steps, self._seconds(), self._usage().total)
         if spent is not None:
             raise _Ended("budget", budget.message(spent), "partly")
+
+    def _usage(self) -> Usage:
+        return self._replies + self._prompts.usage
 
     def _seconds(self) -> float:
         """Return the duration of the turn without the time in which people were in control."""
@@ -259,15 +288,15 @@ class _Turn:
             partial = text
             self._on_text(text)
 
-        prompt = await self._prompt()
         try:
-            reply = await self._model.reply(prompt, on_partial)
+            reply = await self._fitting(on_partial)
         except asyncio.CancelledError:
             # The partial text was shown to people already: it stays in the conversation.
             if partial.strip():
                 await self._transcript.append(Message("assistant", (Text(partial),)))
             raise
-        self._usage += reply.usage
+        self._replies += reply.usage
+        self._prompts.answered(reply)
         # Before the reply is stored: the transcript must not contain a call that is never run.
         reply = _without_cut_call(reply)
         self.last_text = text_of(reply.content) or self.last_text
@@ -277,39 +306,18 @@ class _Turn:
         self._check_stop_reason(reply.stop_reason)
         return reply
 
-    async def _prompt(self) -> Prompt:
-        messages = await self._transcript.messages()
-        specs = self._toolbox.specs
-        if self._settings.report:
-            specs = with_report(specs)
-        keep = None if self._facts.bound else self._settings.kept_pictures
-        sent = self._history.prepared(messages, keep=keep)
-        prompt = Prompt(
-            self._settings.system,
-            sent,
-            specs,
-            self._toolbox.computer,
-            self._settings.model,
-            self._settings.max_tokens,
-            self._history.settled,
-            sent=self._sent,
-        )
-        self._check_growth(prompt)
-        return prompt
-
-    def _check_growth(self, prompt: Prompt) -> None:
-        before, self._prompt_before = self._prompt_before, prompt
-        changed = first_change(before, prompt) if before and self._facts.bound else None
-        if changed is not None:
-            # Not an error for the agent: the provider decides what it does with the request.
-            log.error("a request does not continue the one before it: %s changed", changed)
+    async def _fitting(self, on_partial: Callable[[str], None]) -> ModelReply:
+        """Ask, after a checkpoint where a limit of the provider requires one."""
+        while True:
+            try:
+                return await self._model.reply(await self._prompts.next(), on_partial)
+            except LimitReached as error:
+                await self._prompts.shorten(error)
 
     def _check_stop_reason(self, reason: str) -> None:
         if reason == "refusal":
             raise _Ended("refusal", "The model declined to go on with this.")
-        if reason == "model_context_window_exceeded":
-            raise window_exceeded(self._facts)
-        cut = reason in ("max_tokens", "pause_turn")
+        cut = reason in (*CUT, "pause_turn")
         self._cut_row = self._cut_row + 1 if cut else 0
         if self._cut_row >= LONGEST_CUT_ROW:
             raise _Ended("max_tokens", "The model's replies kept being cut off.")
@@ -377,7 +385,7 @@ def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
 
 def _without_cut_call(reply: ModelReply) -> ModelReply:
     """Drop the call at the end of a reply that was cut off: a part of its input may be missing."""
-    cut = reply.stop_reason == "max_tokens"
+    cut = reply.stop_reason in CUT
     if cut and reply.content and isinstance(reply.content[-1], ToolCall):
         return replace(reply, content=reply.content[:-1])
     return reply

@@ -5,6 +5,8 @@ ModelError
 ├── KeyRefused              the provider does not accept the key
 ├── NoCredit                the provider accepts the key, but not without payment
 ├── LimitReached            the conversation is too large for one request
+├── NoSummary               a checkpoint got no summary
+│   └── CannotCompact       the provider makes none: ask the model itself
 └── ModelUnavailable        worth another try later
     ├── ModelOverloaded     the provider asked us to slow down
     └── HostUnreachable     no connection to the provider
@@ -86,6 +88,26 @@ class LimitReached(ModelError):
             f"the conversation has reached a limit of the model: {value}{self.limit}."
             " Start a new chat to go on"
         )
+
+
+class NoSummary(ModelError):
+    """The model, or its provider, returned no summary of a conversation."""
+
+    kind = "no_summary"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"no summary of the conversation: {self.reason}"
+
+
+class CannotCompact(NoSummary):
+    """The adapter has no means to summarize a conversation."""
+
+    def __init__(self) -> None:
+        super().__init__("the provider makes none")
 
 
 class ModelUnavailable(ModelError):

@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable
 
-from .port import ModelReply, Prompt, ProviderAccount
+from .errors import CannotCompact
+from .port import Compacted, CompactingModel, ModelReply, Prompt, ProviderAccount
 
 
 class LazyAccount:
@@ -17,6 +18,17 @@ class LazyAccount:
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Request one reply from the adapter."""
         return await (await self._account()).reply(prompt, on_text)
+
+    async def compact(self, prompt: Prompt) -> Compacted:
+        """Request a summary from the adapter.
+
+        Raises:
+            CannotCompact: If it has no means for it.
+        """
+        account = await self._account()
+        if not isinstance(account, CompactingModel):
+            raise CannotCompact
+        return await account.compact(prompt)
 
     async def close(self) -> None:
         """Close the adapter if it was opened."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
-from deskhand.tools.conversation.conversation import Message, ReplyBlock
+from deskhand.tools.conversation.conversation import Compaction, Message, ReplyBlock
 from deskhand.tools.kit.support.spec import ToolSpec
 
 from .sent_parts import SentParts
@@ -73,6 +73,31 @@ class ModelReply:
     """``end_turn``, ``tool_use``, ``max_tokens``, ``refusal``, ``pause_turn``, or another one of
     the provider."""
     usage: Usage
+    request_bytes: int = 0
+    """Size of the request; 0 if it is not known."""
+
+
+@dataclass(frozen=True)
+class Compacted:
+    """A provider's summary of a conversation."""
+
+    blocks: tuple[Compaction, ...]
+    """Sent back unchanged in place of the messages that they stand for."""
+    usage: Usage
+    text: str = ""
+    """The summary in words, where the provider shows it."""
+
+
+@runtime_checkable
+class CompactingModel(Protocol):
+    """A language model whose provider summarizes conversations."""
+
+    async def compact(self, prompt: Prompt) -> Compacted:
+        """Request a summary of all messages of a prompt.
+
+        Raises:
+            ModelError: If there is none; an empty summary is an error too.
+        """
 
 
 class PictureBytes(Protocol):

@@ -12,6 +12,8 @@ from pathlib import Path
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chats.prompt_head import head_from_json
+from deskhand.tools.agents.checkpoints import rows as checkpoints
+from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
 from deskhand.tools.agents.loop.prepared_history import prepared
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.merged_messages import merged, picture_ids
@@ -27,16 +29,20 @@ def digest(body: bytes) -> str:
 
 
 async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
-    async def read(session: AsyncSession) -> tuple[dict[str, object], str, tuple[Message, ...]]:
+    async def read(
+        session: AsyncSession,
+    ) -> tuple[dict[str, object], str, tuple[Message, ...], Checkpoint]:
         head = await messages.fixed_head(session, chat_id, {}, 0.0)
         mode = (await chats.get(session, chat_id)).mode
-        return head, mode, await messages.history(session, chat_id)
+        newest = await checkpoints.newest(session, chat_id) or Checkpoint((), 0, 0)
+        return head, mode, await messages.history(session, chat_id), newest
 
     async with await Store.open(database) as store:
-        content, mode, history = await store.read(read)
+        content, mode, history, checkpoint = await store.read(read)
     head = head_from_json(content)
-    sent = prepared(history, keep=None)
-    prompt = Prompt(head.system, sent, head.tools, mode == "computer_use", model)
+    sent = prepared(checkpoint.sent(history), keep=None)
+    tools = checkpoint.tools or head.tools
+    prompt = Prompt(head.system, sent, tools, mode == "computer_use", model)
     disk = FileStore(files)
     pictures = {one: disk.load(one) for one in picture_ids(prompt.messages)}
     parts = [wire.message_part(one, pictures) for one in merged(prompt.messages)]

@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -18,28 +18,35 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.providers.anthropic import wire
-from deskhand.tools.agents.providers.errors import ModelUnavailable
+from deskhand.tools.agents.providers.errors import ModelUnavailable, NoSummary
 from deskhand.tools.agents.providers.merged_messages import merged, picture_ids
-from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import Compacted, ModelReply, Prompt, Usage
 from deskhand.tools.agents.scripted.anthropic.binding import mismatches, signed
 from deskhand.tools.agents.scripted.anthropic.protocol import read_request
 from deskhand.tools.agents.scripted.script.request import Measured
+from deskhand.tools.conversation.conversation import Compaction
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore
+from deskhand.tools.store import steps
+from deskhand.tools.store.schema import CheckpointRow
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachines, OpenChats, open_chats
 from tests.tools.agents.chats.rebuild_request import digest
 
 MODEL = "claude-opus-5-5"
-BETAS = frozenset({wire.BINDING_BETA})
+BETAS = frozenset({wire.BINDING_BETA, wire.COMPACTION_BETA})
 KINDS = (
-    *("act", "batch", "look", "echo", "broken", "cut", "empty", "secret", "person"),
+    *("act", "batch", "look", "shots", "echo", "broken", "cut", "empty", "secret", "person"),
     *("text", "fault", "interrupt", "restart", "kill", "kill in call"),
 )
+SUMMARIES = ("made", "no summary", "interrupt", "restart", "kill")
+"""What happens to a compaction."""
 CALLS: dict[str, list[tuple[str, Json, bool]]] = {
     "act": [("left_click", {"coordinate": [1, 2]}, True)],
     "batch": [
@@ -49,6 +56,7 @@ CALLS: dict[str, list[tuple[str, Json, bool]]] = {
         ("key", {"text": "Return"}, True),
     ],
     "look": [("screenshot", {}, True), ("left_click", {"coordinate": "no"}, True)],
+    "shots": [("screenshot", {}, True)] * 14,
     "echo": [("echo", {"say": "long " * 20_000}, False)],
     "broken": [("broken", {}, False), ("wait", {"duration": 1}, True)],
     "cut": [("left_click", {"coordinate": [5, 6]}, True)],
@@ -127,8 +135,13 @@ def without_long_cut_rows(kinds: list[str]) -> list[str]:
 class BoundModel:
     """Plays the kinds of replies in turn, and checks each request."""
 
-    def __init__(self, kinds: list[str], folder: Path, rebuilder: Rebuilder) -> None:
+    def __init__(
+        self, kinds: list[str], folder: Path, rebuilder: Rebuilder, summaries: Sequence[str] = ()
+    ) -> None:
         self.kinds = [*without_long_cut_rows(kinds), "text"]
+        self.summaries = list(summaries)
+        self.made = 0
+        """Summaries that were returned."""
         self.events: asyncio.Queue[str] = asyncio.Queue()
         """Kinds at which the test has to act."""
         self.before: dict[str, Callable[[], None]] = {}
@@ -159,7 +172,30 @@ class BoundModel:
             await asyncio.Event().wait()
         return self._played(kind, body)
 
-    async def _encoded(self, prompt: Prompt) -> bytes:
+    async def compact(self, prompt: Prompt) -> Compacted:
+        body: Json = json.loads(await self._encoded(prompt, compact=True))
+        kind = self.summaries.pop(0) if self.summaries else "made"
+        try:
+            assert mismatches(self._read(body)) == ()
+            if self.requests:
+                before, asked = flat(self.requests[-1]), flat(body)
+                # The messages of an earlier request, which is in the provider's cache.
+                assert asked == before[: len(asked)]
+        except BaseException as error:
+            self.events.put_nowait(f"{type(error).__name__}: {error}")
+            raise
+        if kind == "no summary":
+            raise NoSummary("it is empty")
+        if kind != "made":
+            self.events.put_nowait(kind)
+            await asyncio.Event().wait()
+        empty = {"type": "compaction", "content": f"Summary {self.made}.", "signature": ""}
+        (block,) = signed(self._read(body), [empty])
+        self.made += 1
+        self.requests.clear()
+        return Compacted((Compaction(block),), Usage(1, 1), block["content"])
+
+    async def _encoded(self, prompt: Prompt, *, compact: bool = False) -> bytes:
         """Only the messages that are new in a turn are converted, as the real adapter does it."""
         messages = merged(prompt.messages)
         parts = prompt.sent.known(messages)
@@ -169,7 +205,7 @@ class BoundModel:
             pictures = {one: await self.files.load(one) for one in ids}
             parts.append(wire.message_part(message, pictures))
             prompt.sent.add(message, parts[-1])
-        return wire.encoded(prompt, parts, drop_block=True)
+        return wire.encoded(prompt, parts, drop_block=True, compact=compact)
 
     def _played(self, kind: str, body: Json) -> ModelReply:
         blocks: list[Json] = [{"type": "thinking", "thinking": kind, "signature": ""}]
@@ -202,8 +238,10 @@ class BoundModel:
         assert rebuilt == digest(sent)
 
 
-async def run_of(kinds: list[str], folder: Path, rebuilder: Rebuilder) -> BoundModel:
-    model = BoundModel(kinds, folder, rebuilder)
+async def run_of(
+    kinds: list[str], folder: Path, rebuilder: Rebuilder, summaries: Sequence[str] = ()
+) -> BoundModel:
+    model = BoundModel(kinds, folder, rebuilder, summaries)
     desktop, secret_store, people = FakeDesktop(), SecretStore(), itertools.count(1)
 
     def person() -> None:
@@ -234,6 +272,7 @@ async def run_of(kinds: list[str], folder: Path, rebuilder: Rebuilder) -> BoundM
             if kind in ("text", "fault"):
                 await now.until(chat.id, "waiting", "error")
                 if not model.kinds:
+                    await checked_checkpoints(now, model)
                     return model
                 await now.chats.send(chat.id, "Go on.")
             elif kind == "interrupt":
@@ -242,6 +281,21 @@ async def run_of(kinds: list[str], folder: Path, rebuilder: Rebuilder) -> BoundM
                 if kind == "restart":
                     await now.chats.close()
                 now = await restarted(first, secret_store, stack)
+
+
+async def checked_checkpoints(chats: OpenChats, model: BoundModel) -> None:
+    """Each summary has one checkpoint and one step, and no other checkpoint has taken effect."""
+
+    async def count(session: AsyncSession) -> int:
+        return await session.scalar(select(func.count()).select_from(CheckpointRow)) or 0
+
+    assert await chats.store.read(count) == model.made
+    views = await chats.store.read(lambda s: steps.views(s, model.chat_id))
+    shown = [view.status for view in views if view.tool == "checkpoint"]
+    assert shown.count("done") == model.made
+    assert set(shown) <= {"done", "failed", "interrupted"}
+    chat = await chats.chats.get(model.chat_id)
+    assert chat.usage.dropped_thinking == 0
 
 
 async def restarted(
@@ -263,13 +317,24 @@ async def restarted(
 
 
 @pytest.mark.soak
+@pytest.mark.slow("thirty requests, each rebuilt by another process")
 def test_every_kind_of_event_leaves_the_requests_append_only(
     tmp_path: Path, rebuilder: Rebuilder
 ) -> None:
     kinds = [kind for one in KINDS for kind in (one, "act")]
     model = asyncio.run(run_of(kinds, tmp_path, rebuilder))
-    assert len(model.requests) == len(kinds) + 1
     assert not model.kinds
+
+
+@pytest.mark.soak
+@pytest.mark.slow("twenty requests, each rebuilt by another process")
+def test_checkpoints_that_fail_or_are_cut_off_lose_nothing(
+    tmp_path: Path, rebuilder: Rebuilder
+) -> None:
+    kinds = ["shots", "act", "shots", "act", "shots", *["act"] * 10, "shots", "shots", "shots"]
+    model = asyncio.run(run_of(kinds, tmp_path, rebuilder, SUMMARIES[1:]))
+    assert model.summaries == []
+    assert model.made == 2
 
 
 @pytest.mark.soak
@@ -281,12 +346,15 @@ def test_every_kind_of_event_leaves_the_requests_append_only(
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-@given(kinds=st.lists(st.sampled_from(KINDS), min_size=3, max_size=15))
-def test_the_requests_of_random_runs_are_append_only(
-    rebuilder: Rebuilder, kinds: list[str]
+@given(
+    kinds=st.lists(st.sampled_from([*KINDS, "shots", "shots"]), min_size=3, max_size=15),
+    summaries=st.lists(st.sampled_from(SUMMARIES), max_size=4),
+)
+def test_requests_of_random_runs_extend_each_other_outside_checkpoints(
+    rebuilder: Rebuilder, kinds: list[str], summaries: list[str]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run_of(kinds, Path(folder), rebuilder))
+        asyncio.run(run_of(kinds, Path(folder), rebuilder, summaries))
 
 
 @pytest.mark.soak

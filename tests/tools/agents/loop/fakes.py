@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
@@ -53,6 +54,9 @@ class MemoryTranscript:
     def __init__(self, *messages: Message) -> None:
         self.kept = list(messages)
         self.usages: list[Usage] = []
+        self.checkpoints: list[Checkpoint] = []
+        self.begun: list[str] = []
+        self.ended: list[str] = []
 
     async def messages(self) -> tuple[Message, ...]:
         return tuple(self.kept)
@@ -61,6 +65,21 @@ class MemoryTranscript:
         self.kept.append(message)
         if usage is not None:
             self.usages.append(usage)
+
+    async def checkpoint(self) -> Checkpoint | None:
+        return self.checkpoints[-1] if self.checkpoints else None
+
+    async def begin_checkpoint(self, reason: str) -> str:
+        self.begun.append(reason)
+        return f"step-{len(self.begun)}"
+
+    async def end_checkpoint(
+        self, step_id: str, made: Checkpoint | None, text: str, usage: Usage
+    ) -> None:
+        assert step_id == f"step-{len(self.begun)}"
+        self.ended.append(text)
+        if made is not None:
+            self.checkpoints.append(checkpoint_from_json(made.to_json()))
 
 
 def user(*texts: str) -> Message:
@@ -79,6 +98,7 @@ class ToolboxOf:
     ) -> None:
         self.answer = answer or succeeded
         self.specs = tuple(ToolSpec(name, f"Does {name}.", {"type": "object"}) for name in specs)
+        self.current_specs = self.specs
         self.computer = computer
         self.people_seconds = 0.0
         self.called: list[ToolCall] = []

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.checkpoints.policy import MOST_PICTURES
+from deskhand.tools.agents.loop.history import BATCH, KEPT_PICTURES
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.anthropic.account import AnthropicModel
 from deskhand.tools.agents.providers.attempts import RetryPolicy
@@ -25,7 +27,6 @@ from tests.tools.agents.loop.fakes import (
 
 BOUND = "claude-opus-5-5"
 """Its thinking is bound to the prefix, so a script of this name is played with bound blocks."""
-STEPS = 60
 
 
 async def shot(call: ToolCall) -> ToolResult:
@@ -36,16 +37,20 @@ async def shot(call: ToolCall) -> ToolResult:
     return ToolResult(call.id, content, toolset=call.toolset)
 
 
-def run_of(steps: int, **model: Any) -> tuple[TurnEnd, ScriptedModelServer]:
+def run_of(
+    steps: int, name: str = BOUND, **model: Any
+) -> tuple[TurnEnd, ScriptedModelServer, MemoryTranscript]:
     click = {"computer.left_click": {"coordinate": [3, 4]}}
-    played = [{"think": f"Step {n}.", "calls": [click]} for n in range(steps)]
-    script = read_script(BOUND, {"steps": [*played, {"think": "", "say": "Done."}]})
+    # The server binds the thinking of all models.
+    word = "think" if name == BOUND else "say"
+    played = [{word: f"Step {n}.", "calls": [click]} for n in range(steps)]
+    script = read_script(name, {"steps": [*played, {"say": "Done."}]})
     shots = {
         f"f{n}": encoded(screen(((n * 20, 0, n * 20 + 10, 10), (255, 0, 0)), size=(160, 90)))
         for n in range(7)
     }
 
-    async def scenario() -> tuple[TurnEnd, ScriptedModelServer]:
+    async def scenario() -> tuple[TurnEnd, ScriptedModelServer, MemoryTranscript]:
         async with ScriptedModelServer([script]) as server:
             anthropic = AnthropicModel(
                 MemoryPictures(**shots),
@@ -54,25 +59,36 @@ def run_of(steps: int, **model: Any) -> tuple[TurnEnd, ScriptedModelServer]:
                 retry_policy=RetryPolicy(attempts=1),
                 **model,
             )
-            settings = LoopSettings(BOUND, "Be good.")
+            settings = LoopSettings(name, "Be good.")
             transcript = MemoryTranscript(user("Go."))
             try:
                 toolbox = ToolboxOf(shot)
                 end = await run_turn(transcript, anthropic, toolbox, settings, lambda: 0.0)
             finally:
                 await anthropic.close()
-            return end, server
+            return end, server, transcript
 
     return asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("drop_block", [True, False])
-def test_a_run_of_sixty_steps_with_pictures_is_accepted(drop_block: bool) -> None:
-    end, server = run_of(STEPS, drop_block=drop_block)
-    assert (end.error, end.report, end.steps) == (None, "Done.", STEPS)
-    assert [entry.status for entry in server.log] == [200] * (STEPS + 1)
-    assert len(server.log[-1].pictures) == STEPS
+@pytest.mark.parametrize(("steps", "drop_block", "checkpoints"), [(60, True, 1), (300, False, 8)])
+def test_a_long_run_with_pictures_is_accepted(
+    steps: int, drop_block: bool, checkpoints: int
+) -> None:
+    end, server, transcript = run_of(steps, drop_block=drop_block)
+    assert (end.error, end.report, end.steps) == (None, "Done.", steps)
+    assert [entry.status for entry in server.log] == [200] * (steps + 1 + checkpoints)
+    assert max(len(entry.pictures) for entry in server.log) == MOST_PICTURES - 1
+    assert transcript.begun == ["40 pictures"] * checkpoints
+    assert len(transcript.checkpoints) == checkpoints
     assert end.usage.dropped_thinking == 0
+
+
+def test_a_run_whose_thinking_is_not_bound_needs_no_checkpoint_for_its_pictures() -> None:
+    end, server, transcript = run_of(60, "claude-opus-4-8")
+    assert (end.error, end.steps, transcript.begun) == (None, 60, [])
+    assert {entry.status for entry in server.log} == {200}
+    assert max(len(entry.pictures) for entry in server.log) == BATCH + KEPT_PICTURES - 1
 
 
 def test_a_block_of_another_conversation_is_dropped_and_counted_or_refused() -> None:

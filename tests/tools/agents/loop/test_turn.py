@@ -4,7 +4,8 @@ from collections.abc import Callable
 import pytest
 
 from deskhand.tools.agents.loop.budget import TurnBudget
-from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.loop.turn import CUT_SHORT, LoopSettings, TurnEnd, run_turn
+from deskhand.tools.agents.loop.turn_prompts import HARD_ATTEMPTS
 from deskhand.tools.agents.providers.errors import LimitReached, ModelUnavailable
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
@@ -229,18 +230,29 @@ def test_a_model_that_cannot_be_reached_fails_the_turn() -> None:
 def test_a_turn_that_reaches_a_limit_of_the_model_names_it(
     limit: str, value: int, named: str
 ) -> None:
-    end = turn(ModelOf(reply(Text("Off I go."), RUN), LimitReached(limit, value)))
+    limits = [LimitReached(limit, value)] * (HARD_ATTEMPTS + 1)
+    transcript = MemoryTranscript(user("Do it."))
+    end = turn(ModelOf(reply(Text("Off I go."), RUN), *limits), transcript)
     assert (end.outcome, end.error_kind, end.report) == ("failed", "context_full", "Off I go.")
     assert named in str(end.error)
+    assert transcript.begun == [f"the limit of {named}"] * HARD_ATTEMPTS
 
 
-@pytest.mark.parametrize(
-    ("reason", "kind"),
-    [("refusal", "refusal"), ("model_context_window_exceeded", "context_full")],
-)
-def test_a_refusal_or_a_full_context_fails_the_turn(reason: str, kind: str) -> None:
-    end = turn(ModelOf(reply(Text("No."), stop_reason=reason)))
-    assert (end.outcome, end.error_kind, end.report) == ("failed", kind, "No.")
+def test_a_turn_goes_on_after_a_limit_with_a_shorter_history() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    limit = LimitReached("pictures per request", 100)
+    model = ModelOf(reply(CLICK), reply(RUN), limit, reply(Text("Done.")))
+    end = turn(model, transcript)
+    assert (end.error, end.report) == (None, "Done.")
+    assert len(transcript.kept) == 6, "nothing is removed from what is stored"
+    (summary,) = model.prompts[-1].messages
+    assert "Do it." in str(summary)
+    assert "Called execute" in str(summary)
+
+
+def test_a_refusal_fails_the_turn() -> None:
+    end = turn(ModelOf(reply(Text("No."), stop_reason="refusal")))
+    assert (end.outcome, end.error_kind, end.report) == ("failed", "refusal", "No.")
 
 
 def test_a_reply_that_was_cut_off_is_continued() -> None:
@@ -364,8 +376,12 @@ def test_a_reply_that_an_earlier_process_cut_off_is_continued_by_a_message() -> 
     assert model.prompts[0].messages[-1].role == "user"
 
 
-def test_a_full_context_window_is_named_with_its_size() -> None:
-    full = reply(Text("x"), stop_reason="model_context_window_exceeded")
-    end = turn(ModelOf(full), settings=LoopSettings("claude-opus-5-5", "Be useful."))
-    assert end.error_kind == "context_full"
-    assert "1,000,000 tokens of context window" in (end.error or "")
+def test_after_a_reply_that_filled_the_context_window_the_history_is_shorter() -> None:
+    transcript = MemoryTranscript(user("Do it."))
+    full = reply(Text("x"), CLICK, stop_reason="model_context_window_exceeded")
+    model = ModelOf(full, reply(Text("Done.")))
+    end = turn(model, transcript, settings=LoopSettings("claude-opus-5-5", "Be useful."))
+    assert (end.error, end.report) == (None, "Done.")
+    assert transcript.begun == ["the limit of 1,000,000 tokens of context window"]
+    (summary,) = model.prompts[-1].messages
+    assert CUT_SHORT in str(summary)

@@ -1,6 +1,7 @@
 import pytest
 
 from deskhand.tools.agents.providers.errors import (
+    CannotCompact,
     HostUnreachable,
     KeyRefused,
     LimitReached,
@@ -8,6 +9,7 @@ from deskhand.tools.agents.providers.errors import (
     ModelOverloaded,
     ModelRefused,
     NoCredit,
+    NoSummary,
 )
 
 
@@ -30,6 +32,8 @@ from deskhand.tools.agents.providers.errors import (
             "api.openai.com cannot be reached: check the network or HTTPS_PROXY; doctor shows"
             " which hosts answer",
         ),
+        (NoSummary("x"), "no summary of the conversation: x"),
+        (CannotCompact(), "no summary of the conversation: the provider makes none"),
         (ModelOverloaded("busy", 3), "no reply from the model after 3 attempts: busy"),
         (
             LimitReached("MB per request", 32),

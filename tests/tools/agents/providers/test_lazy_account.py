@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
+from deskhand.tools.agents.providers.errors import CannotCompact
 from deskhand.tools.agents.providers.lazy_account import LazyAccount
-from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import Compacted, ModelReply, Prompt, Usage
 
 PROMPT = Prompt("", (), (), False, "m")
 
@@ -21,6 +22,22 @@ class OpenAccount:
 
     async def close(self) -> None:
         self.closed += 1
+
+
+class CompactingAccount(OpenAccount):
+    """An adapter that summarizes."""
+
+    async def compact(self, prompt: Prompt) -> Compacted:
+        return Compacted((), Usage(), "All.")
+
+
+def test_an_adapter_summarizes_or_cannot() -> None:
+    async def scenario() -> None:
+        assert (await LazyAccount(CompactingAccount).compact(PROMPT)).text == "All."
+        with pytest.raises(CannotCompact):
+            await LazyAccount(OpenAccount).compact(PROMPT)
+
+    asyncio.run(scenario())
 
 
 def test_the_adapter_is_opened_once_in_a_thread_while_the_loop_goes_on() -> None:

@@ -9,7 +9,7 @@ refused again.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -18,15 +18,21 @@ import httpx2
 
 from deskhand.tools.agents.providers import limits
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
-from deskhand.tools.agents.providers.errors import KeyRefused, ModelError, ModelRefused, NoCredit
+from deskhand.tools.agents.providers.errors import (
+    KeyRefused,
+    ModelError,
+    ModelRefused,
+    NoCredit,
+    NoSummary,
+)
 from deskhand.tools.agents.providers.http_stream import read_reply, retry_after
 from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
-from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
+from deskhand.tools.agents.providers.port import Compacted, ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
-from deskhand.tools.conversation.conversation import Message
+from deskhand.tools.conversation.conversation import Compaction, Message
 
 from . import wire
 from .stream import StreamedReply
@@ -107,15 +113,34 @@ class AnthropicModel:
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
+        return await self._reply(prompt, on_text)
+
+    async def compact(self, prompt: Prompt) -> Compacted:
+        """Request a compaction of all messages of a prompt.
+
+        Raises:
+            ModelError: If there is none, or it is empty.
+        """
+        reply = await self._reply(prompt, lambda _: None, compact=True)
+        blocks = tuple(block for block in reply.content if isinstance(block, Compaction))
+        if not blocks:
+            raise NoSummary("it is empty")
+        return Compacted(blocks, reply.usage, "".join(str(b.data["content"]) for b in blocks))
+
+    async def _reply(
+        self, prompt: Prompt, on_text: Callable[[str], None], *, compact: bool = False
+    ) -> ModelReply:
         facts = model_facts(prompt.model)
         drop_block = self._drop_block and facts.binding_controls
         # Once for all attempts, and for the messages of earlier requests not again.
         parts = await self._parts(prompt, facts)
-        body = wire.encoded(prompt, parts, drop_block=drop_block)
+        body = wire.encoded(prompt, parts, drop_block=drop_block, compact=compact)
         limits.check_request(facts, 0, len(body))
-        request = _Request(body, wire.headers(drop_block=drop_block))
+        headers = wire.headers(prompt.messages, drop_block=drop_block, compact=compact)
+        request = _Request(body, headers)
         try:
-            return await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
+            reply = await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
+            return replace(reply, request_bytes=len(body))
         except ModelRefused as error:
             if facts.bound and any(part.missing for part in parts):
                 # The refusal is about a block of thinking, and would name no cause.

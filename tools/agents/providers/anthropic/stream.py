@@ -129,6 +129,10 @@ class StreamedReply:
                 self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
             case "thinking_delta":
                 block["thinking"] += delta["thinking"]
+            case "compaction_delta":
+                for key in ("content", "encrypted_content"):
+                    if delta.get(key) is not None:
+                        block[key] = (block.get(key) or "") + delta[key]
             case "signature_delta":
                 block["signature"] = delta["signature"]
 

@@ -7,7 +7,7 @@ move: they are put into the bytes of the parts.
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from deskhand.tools.agents.providers.model_table import sent_name
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Block,
+    Compaction,
     Image,
     Message,
     ReplyBlock,
@@ -37,6 +38,9 @@ THINKING = ("thinking", "redacted_thinking")
 COMPUTER_TOOLSET = "computer_toolset_20260801"
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Permits ``thinking.block_binding`` in a request, which is an unknown key without it."""
+
+COMPACTION_BETA = "compact-2026-09-04"
+"""Permits ``compaction`` in a request, and the block that is its answer in later ones."""
 
 MARK = b',"cache_control":{"type":"ephemeral"}'
 
@@ -82,11 +86,18 @@ def message_part(message: Message, pictures: Mapping[str, bytes]) -> MessagePart
     return MessagePart(message.role, data, mark_at, picture_count((message,)), missing)
 
 
-def encoded(prompt: Prompt, parts: Sequence[MessagePart], *, drop_block: bool = False) -> bytes:
+def encoded(
+    prompt: Prompt,
+    parts: Sequence[MessagePart],
+    *,
+    drop_block: bool = False,
+    compact: bool = False,
+) -> bytes:
     """Return the body of the request for ``prompt``; ``parts`` are those of its messages.
 
     ``drop_block`` asks the provider to drop thinking blocks that do not fit their prefix, instead
-    of refusing the request. It needs the header of :func:`headers`.
+    of refusing the request; ``compact`` asks for a summary of the messages. Both need the header of
+    :func:`headers`.
     """
     sent = [part for part in parts if part.data]
     # The places of joined messages are others than those that the prompt knows.
@@ -96,7 +107,10 @@ def encoded(prompt: Prompt, parts: Sequence[MessagePart], *, drop_block: bool = 
     for index in marks.messages:
         pieces[index] = sent[index].marked()
     messages = b",".join(pieces)
-    frame = _bytes(_frame(prompt, drop_block=drop_block, mark=marks.system))
+    asked = _frame(prompt, drop_block=drop_block, mark=marks.system)
+    if compact:
+        asked["compaction"] = {"type": "summarize"}
+    frame = _bytes(asked)
     return b'%b,"messages":[%b]}' % (frame.removesuffix(b"}"), messages)
 
 
@@ -107,9 +121,13 @@ def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool =
     return body
 
 
-def headers(*, drop_block: bool) -> dict[str, str]:
+def headers(
+    messages: Iterable[Message], *, drop_block: bool, compact: bool = False
+) -> dict[str, str]:
     """Return the additional headers that a body of :func:`encoded` needs."""
-    return {"anthropic-beta": BINDING_BETA} if drop_block else {}
+    summarized = any(isinstance(b, Compaction) for m in messages for b in m.content)
+    betas = [BINDING_BETA] * drop_block + [COMPACTION_BETA] * (compact or summarized)
+    return {"anthropic-beta": ",".join(betas)} if betas else {}
 
 
 def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
@@ -121,6 +139,9 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
         given = block["input"]
         arguments = given if isinstance(given, dict) else {}
         return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
+    # Without a summary the provider ignores the block, and with it the messages are gone.
+    if block["type"] == "compaction":
+        return Compaction(dict(block)) if block.get("content") else None
     # Without its signature a thinking block cannot be sent back.
     sealed = block["type"] in THINKING and (block.get("signature") or block.get("data"))
     return Thinking(dict(block)) if sealed else None
@@ -185,7 +206,7 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
                 },
                 block.toolset,
             )
-        case Thinking(data):
+        case Thinking(data) | Compaction(data):
             return dict(data)
     return _result(block, pictures)
 

@@ -60,6 +60,8 @@ def faulty(kind: str | None, events: list[bytes]) -> list[bytes]:
         # Corrupt the input of every call, so that it is no JSON.
         # The pattern depends on the separators of ``json.dumps`` in ``_event``.
         return [event.replace(b'"partial_json": "', b'"partial_json": "]') for event in events]
+    if kind == "empty_summary":
+        return [e for e in events if b'"compaction_delta"' not in e and b'"text_delta"' not in e]
     return events
 
 

@@ -34,6 +34,7 @@ SUBSTITUTION = re.compile(r"\{(prompt|result|calls)(?::([\w.-]+))?((?:\|(?:sh|li
 # An address in a text, without the punctuation of the sentence after it.
 URL = re.compile(r"https?://[^\s\"'<>)\]}]+[^\s\"'<>)\]}.,;:!?]")
 WAIT_SECONDS = 1
+EMPTY_SUMMARY = "empty_summary"
 NOT_DONE = "Not done:"
 """Begin of a result when a person acted before the call was performed: the call is repeated."""
 
@@ -71,7 +72,7 @@ def play(script: Script, request: Request, decode: Decode, nonce: str) -> Played
     """
     position = _position(script, request)
     if request.summarize or asks_for_summary(request.messages):
-        return _summary(request, position)
+        return _summary(script, request, position)
     if position.step >= len(script.steps):
         return PlayedTurn((_text("The script ends here."),), "end_turn", position.step)
     step = script.steps[position.step]
@@ -82,15 +83,17 @@ def play(script: Script, request: Request, decode: Decode, nonce: str) -> Played
         return player.give_up(str(stuck))
 
 
-def _summary(request: Request, position: _Position) -> PlayedTurn:
+def _summary(script: Script, request: Request, position: _Position) -> PlayedTurn:
     ids = [b["id"] for m in request.messages for b in m["content"] if b["type"] == "tool_use"]
     before = [state.call_id for state in states(request.messages) if state.call_id]
     texts = [t for t in _user_texts(request) if not t.startswith(SUMMARY_REQUEST)]
     text = summary_text(ScriptState(tuple(texts), next(iter([*ids[::-1], *before]), None)))
+    faults = [step.fault for step in script.steps[position.step : position.step + 1]]
+    fault = next((one for one in faults if one and one.kind == EMPTY_SUMMARY), None)
     if not request.summarize:
-        return PlayedTurn((_text(text),), "end_turn", position.step)
+        return PlayedTurn((_text(text),), "end_turn", position.step, fault)
     block = {"type": "compaction", "content": text, "signature": ""}
-    return PlayedTurn((block,), "compaction", position.step)
+    return PlayedTurn((block,), "compaction", position.step, fault)
 
 
 def with_one_id(turn: PlayedTurn) -> PlayedTurn:
@@ -168,6 +171,8 @@ class _Player:
         content = [_text(say)] if say else []
         content += [self._call(call, kind, index) for index, call in enumerate(calls)]
         usual = "tool_use" if calls else "end_turn"
+        if fault is not None and fault.kind == EMPTY_SUMMARY:
+            fault = None
         return PlayedTurn(tuple(content), stop_reason or usual, self._position.step, fault)
 
     def _call(self, call: ScriptedCall, kind: str, index: int) -> Json:

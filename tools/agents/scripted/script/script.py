@@ -26,6 +26,7 @@ played again.
 ``no_credit`` and ``refused_image`` refuse, ``same_id`` repeats the id of the first call, ``cut``
 breaks the connection, ``unfinished`` ends the stream too early, ``stream_error`` puts an error into
 it, ``malformed`` spoils the calls' input, ``slow`` holds everything back for ``seconds``.
+``empty_summary`` empties the summaries that are asked for before the step.
 
 In every text ``{prompt}`` is the newest thing a person said, ``{prompt:url}`` the newest address
 in it, ``{result:a.b}`` the newest value a tool gave under that path, and ``{calls}`` how many
@@ -53,6 +54,7 @@ FaultKind = Literal[
     "unfinished",
     "stream_error",
     "malformed",
+    "empty_summary",
     "slow",
 ]
 Otherwise = Literal["fail", "go_on"]

@@ -21,6 +21,7 @@ from deskhand.tools.agents.providers.errors import (
     ModelOverloaded,
     ModelRefused,
     ModelUnavailable,
+    NoSummary,
 )
 from deskhand.tools.agents.providers.model_table import UNKNOWN, model_facts
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
@@ -307,6 +308,34 @@ def test_cancelling_ends_the_wait_for_an_answer() -> None:
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert s.pauses == []
+
+    run(scenario)
+
+
+def test_a_conversation_is_compacted_on_demand_and_goes_on_from_the_summary() -> None:
+    async def scenario() -> None:
+        async with playing(CALLING, {"say": "Done."}) as s:
+            first = (user("Go."), Message("assistant", (await s.ask()).content))
+            calls = [b for b in first[1].content if isinstance(b, ToolCall)]
+            results = tuple(ToolResult(c.id, (Text("ok"),), toolset=c.toolset) for c in calls)
+            prompt = Prompt("Be good.", (*first, Message("user", results)), (SPEC,), True, "test")
+            compacted = await s.model.compact(prompt)
+            (block,) = compacted.blocks
+            assert block.data["content"] == compacted.text
+            assert compacted.usage.input_tokens > 0
+            reply = await s.ask(Message("assistant", compacted.blocks), user("Go on."))
+            assert reply.content == (Text("Done."),)
+            assert reply.request_bytes > 0
+
+    run(scenario)
+
+
+def test_an_empty_summary_is_an_error() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x", "fault": {"kind": "empty_summary"}}, CALLING) as s:
+            prompt = Prompt("Be good.", (user("Go."),), (), False, "test")
+            with pytest.raises(NoSummary, match="it is empty"):
+                await s.model.compact(prompt)
 
     run(scenario)
 

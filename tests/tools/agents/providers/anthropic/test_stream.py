@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from deskhand.tools.agents.providers.anthropic.stream import StreamedReply
 from deskhand.tools.agents.providers.port import ModelReply, Usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
-from deskhand.tools.conversation.conversation import ReplyBlock, Text, Thinking, ToolCall
+from deskhand.tools.conversation.conversation import (
+    Compaction,
+    ReplyBlock,
+    Text,
+    Thinking,
+    ToolCall,
+)
 
 Json = dict[str, Any]
 START: Json = {"type": "message_start", "message": {"usage": {"input_tokens": 7}}}
@@ -174,3 +180,20 @@ def test_reported_changes_of_the_request_are_counted() -> None:
         reply = read(*events, STOP)
         assert reply is not None
         assert reply.usage.dropped_thinking == count
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [("All.", {"content": "All.", "encrypted_content": "xy"}), (None, None)],
+)
+def test_a_compaction_comes_as_one_block(
+    content: str | None, expected: dict[str, str] | None
+) -> None:
+    block = {"type": "compaction", "content": None, "signature": "s"}
+    start = {"type": "content_block_start", "index": 0, "content_block": block}
+    delta = {"type": "compaction_delta", "content": content, "encrypted_content": "xy"}
+    sent = {"type": "content_block_delta", "index": 0, "delta": delta}
+    reply = read(START, start, sent, ended("compaction"), STOP)
+    assert reply is not None
+    assert reply.stop_reason == "compaction"
+    assert reply.content == (() if expected is None else (Compaction({**block, **expected}),))

@@ -15,6 +15,7 @@ from deskhand.tools.agents.scripted.anthropic.protocol import read_request
 from deskhand.tools.agents.scripted.script.picture_header import measure
 from deskhand.tools.conversation.conversation import (
     Block,
+    Compaction,
     Image,
     Message,
     ReplyBlock,
@@ -238,12 +239,12 @@ def test_the_provider_is_asked_to_drop_blocks_only_with_the_header_for_it() -> N
     body = wire.request(prompt, {}, drop_block=True)
     binding = {"prefix_mismatch_behavior": "drop_block"}
     assert body["thinking"] == {"type": "adaptive", "block_binding": binding}
-    assert wire.headers(drop_block=True) == {
+    assert wire.headers((), drop_block=True) == {
         "anthropic-beta": "thinking-binding-controls-2026-08-01"
     }
     plain = wire.request(prompt, {})
     assert "thinking" not in plain
-    assert wire.headers(drop_block=False) == {}
+    assert wire.headers((), drop_block=False) == {}
 
 
 def test_pictures_of_a_request_are_counted() -> None:
@@ -270,3 +271,25 @@ def test_a_text_that_has_no_utf8_is_sent_escaped() -> None:
 
 def test_a_message_without_content_is_left_out() -> None:
     assert wire.message_part(user("  "), {}) == wire.MessagePart("user", b"")
+
+
+def test_a_summary_of_the_provider_goes_back_as_it_came_with_its_beta() -> None:
+    block = {"type": "compaction", "content": "All.", "signature": "s"}
+    messages = (Message("assistant", (Compaction(block), RUN)), answered(SHOT))
+    body = request(*messages)
+    assert body["messages"][0]["content"][0] == block
+    assert "compaction" not in body
+    needed = {"anthropic-beta": "compact-2026-09-04"}
+    assert wire.headers(messages, drop_block=False) == needed
+    both = {"anthropic-beta": "thinking-binding-controls-2026-08-01,compact-2026-09-04"}
+    assert wire.headers((), drop_block=True, compact=True) == both
+    assert wire.reply_block(block) == Compaction(block)
+    assert wire.reply_block({**block, "content": None}) is None
+
+
+def test_a_summary_is_asked_for_by_a_field_of_the_request() -> None:
+    prompt = Prompt("Be good.", (user("x"),), (), False, "m")
+    parts = [wire.message_part(user("x"), {})]
+    plain = json.loads(wire.encoded(prompt, parts))
+    asked = json.loads(wire.encoded(prompt, parts, compact=True))
+    assert asked == {**plain, "compaction": {"type": "summarize"}}

@@ -69,6 +69,9 @@ def test_a_compaction_comes_in_one_delta() -> None:
     assert events[1]["content_block"] == {**block, "content": None}
     assert events[2]["delta"] == {"type": "compaction_delta", "content": "All of it."}
     assert events[4]["delta"]["stop_reason"] == "compaction"
+    sent = list(sse.events(PlayedTurn((block,), "compaction", 0), REQUEST, "msg_1"))
+    empty = read(sse.faulty("empty_summary", sent))
+    assert [e["type"] for e in empty] == [e["type"] for e in events if e != events[2]]
 
 
 def test_faults_change_the_events() -> None:

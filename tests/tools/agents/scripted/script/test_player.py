@@ -346,6 +346,21 @@ def test_a_script_goes_on_from_a_summary_alone(on_demand: bool) -> None:
     assert words(chat.answer()) == "Done: it."
 
 
+def test_a_fault_of_summaries_does_not_meet_the_step() -> None:
+    chat = Chat({**RUN, "fault": {"kind": "empty_summary"}}, {"say": "Done."})
+    assert chat.say("it").fault is None
+    chat = Chat({**RUN, "fault": {"kind": "empty_summary"}}, {"say": "Done."})
+    asked = ({"role": "user", "content": [{"type": "text", "text": "it"}]},)
+    for on_demand, messages in ((True, asked), (False, (*asked, *asked_for_summary()))):
+        request = Request("test", True, messages, chat.tools, True, (), summarize=on_demand)
+        turn = play(chat.script, request, lambda data: pixels(data, decoded_here), "s")
+        assert turn.fault is not None
+
+
+def asked_for_summary() -> tuple[Json, ...]:
+    return ({"role": "user", "content": [{"type": "text", "text": SUMMARY_REQUEST}]},)
+
+
 def test_a_summary_before_the_first_call_leaves_the_script_at_its_begin() -> None:
     chat = Chat(RUN, {"say": "Done."})
     chat.messages = [{"role": "user", "content": [{"type": "text", "text": "it"}]}]
