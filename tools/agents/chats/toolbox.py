@@ -60,7 +60,6 @@ Json = dict[str, Any]
 # Characters that the recorder accepts in a step's name and error.
 _LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
 
-
 FOCUS = "/api/v0/desktop/focus"
 FOCUS_SECONDS = 5.0
 
@@ -105,9 +104,7 @@ class ChatToolbox:
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Descriptions of the tools for a model."""
-        if self._head is not None:
-            return self._head.tools
-        return tuple(tool.spec for tool in self._tools.values())
+        return self.current_specs if self._head is None else self._head.tools
 
     @property
     def current_specs(self) -> tuple[ToolSpec, ...]:
@@ -380,9 +377,7 @@ class ChatToolbox:
 
 
 def _acknowledged(done: CallResult, decision: GateDecision) -> CallResult:
-    if not decision.acknowledged:
-        return done
-    return replace(done, result=replace(done.result, acknowledged=True))
+    return replace(done, result=replace(done.result, acknowledged=decision.acknowledged))
 
 
 def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:

@@ -97,7 +97,7 @@ class StoredTranscript:
         async def work(session: AsyncSession) -> StepView:
             now = self._repository.now()
             transitions.bump_version(await chats.get(session, self._chat_id), now)
-            return steps.view(await checkpoint_rows.begin(session, self._chat_id, reason, now))
+            return await checkpoint_rows.begin(session, self._chat_id, reason, now)
 
         view = await self._repository.store.write(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
@@ -121,7 +121,7 @@ class StoredTranscript:
                 now,
                 text if stored is None else None,
             )
-            return steps.view(await checkpoint_rows.end(session, step_id, ended, stored))
+            return await checkpoint_rows.end(session, step_id, ended, stored)
 
         view = await self._repository.store.write(work)
         if stored is not None:
