@@ -89,11 +89,14 @@ tools/agents/loop: tools/agents/checkpoints tools/agents/providers tools/convers
   tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/providers/gemini: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
 tools/agents/providers/openai: tools/agents/providers tools/conversation tools/kit/support
-tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/openai
-  tools/agents/scripted/script vncbridge/server
+tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/gemini
+  tools/agents/scripted/openai tools/agents/scripted/script vncbridge/server
 tools/agents/scripted/anthropic: tools/agents/providers tools/agents/scripted/script
+tools/agents/scripted/gemini: tools/agents/providers tools/agents/providers/gemini
+  tools/agents/scripted/script
 tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
@@ -151,6 +154,7 @@ OWNER = {
     "cryptography": {"tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "httpcore2": {"desktop/mcp_client/remote"},
+    "google": {"tools/agents/providers/gemini"},
     "isal": {"desktop/screenshots"},
     "jeepney": {"desktop/accessibility"},
     "mcp": {"desktop/mcp", "desktop/mcp_client", "desktop/mcp_client/remote"},

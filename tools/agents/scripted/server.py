@@ -26,6 +26,7 @@ from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from .anthropic.endpoint import MessagesEndpoint
+from .gemini.endpoint import GenerateContentEndpoint
 from .log import LogEntry, RequestLog
 from .openai.endpoint import ResponsesEndpoint
 from .script import decode
@@ -49,7 +50,11 @@ REFUSALS: dict[str, tuple[Problem, str]] = {
     "no_credit": ("no_credit", "the account has no credit, says the script"),
     "refused_image": ("invalid", "Could not process image, says the script"),
 }
-ENDPOINTS: tuple[Endpoint, ...] = (MessagesEndpoint(), ResponsesEndpoint())
+ENDPOINTS: tuple[Endpoint, ...] = (
+    MessagesEndpoint(),
+    GenerateContentEndpoint(),
+    ResponsesEndpoint(),
+)
 FAULTS_REMEMBERED = 1000
 """Requests for which the number of faults is kept: a bound on the memory of a long run."""
 

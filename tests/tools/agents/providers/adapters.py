@@ -7,6 +7,7 @@ from typing import Any
 
 from deskhand.tools.agents.providers.anthropic.account import AnthropicModel
 from deskhand.tools.agents.providers.attempts import RetryPolicy
+from deskhand.tools.agents.providers.gemini.account import GeminiModel
 from deskhand.tools.agents.providers.openai.account import OpenAiModel
 from deskhand.tools.agents.providers.port import PictureBytes, ProviderAccount
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, Provider
@@ -23,6 +24,10 @@ class TestedAdapter:
     make: Callable[..., ProviderAccount]
     path: str
     """What the address of its client ends with."""
+    key_status: int = 401
+    """Status with which a wrong key is refused."""
+    writes_cache: bool = True
+    """False if writing to the cache costs nothing and is not counted."""
 
     def model(self, script: str) -> str:
         """Return the name of a script as a model of this provider."""
@@ -55,4 +60,5 @@ class TestedAdapter:
 ADAPTERS = (
     TestedAdapter(PROVIDERS["anthropic"], AnthropicModel, ""),
     TestedAdapter(PROVIDERS["openai"], OpenAiModel, "/v1"),
+    TestedAdapter(PROVIDERS["gemini"], GeminiModel, "", key_status=400, writes_cache=False),
 )

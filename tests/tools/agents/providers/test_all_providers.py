@@ -206,7 +206,8 @@ def test_a_key_that_is_not_accepted_is_named_by_its_variable(adapter: TestedAdap
                 await s.ask(client=s.client(api_key="wrong"))
             title, variable = adapter.provider.title, adapter.provider.keys[0]
             assert str(caught.value) == (
-                f"{title} refused {variable} (401): set a valid key and run the same command again"
+                f"{title} refused {variable} ({adapter.key_status}):"
+                " set a valid key and run the same command again"
             )
             assert s.pauses == []
 
@@ -304,9 +305,10 @@ def test_what_was_read_from_the_cache_is_counted_apart(adapter: TestedAdapter) -
             task = user("Go. " * 5000)
             first = await s.ask(task)
             assert first.usage.cache_read_tokens == 0
-            assert first.usage.cache_write_tokens > 4000
+            written = first.usage.cache_write_tokens
+            assert (written > 4000) == adapter.writes_cache
             second = await s.ask(task, *answered(first, (Text("Clicked."), SHOT), (Text("x"),)))
-            assert second.usage.cache_read_tokens == first.usage.cache_write_tokens
+            assert second.usage.cache_read_tokens == (written or first.usage.input_tokens)
             assert second.usage.input_tokens < 3000
 
     run(scenario)

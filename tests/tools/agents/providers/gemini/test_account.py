@@ -1,0 +1,413 @@
+"""What is particular to Gemini; what holds for every provider is in ``test_all_providers``."""
+
+import asyncio
+import gc
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import pytest
+
+from deskhand.tools.agents.providers.attempts import AttemptFailed, RetryPolicy
+from deskhand.tools.agents.providers.errors import (
+    HostUnreachable,
+    KeyRefused,
+    LimitReached,
+    ModelOverloaded,
+    ModelRefused,
+    ModelUnavailable,
+    NoCredit,
+)
+from deskhand.tools.agents.providers.gemini.account import PROVIDER, GeminiModel, _classified
+from deskhand.tools.agents.providers.model_table import model_facts
+from deskhand.tools.agents.providers.port import ModelReply, Prompt
+from deskhand.tools.agents.providers.provider_table import ModelAccount
+from deskhand.tools.agents.scripted.script.request import Measured
+from deskhand.tools.agents.scripted.script.script import read_script
+from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.conversation.conversation import (
+    Image,
+    Message,
+    SafetyCheck,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from deskhand.tools.kit.support.spec import ToolSpec
+from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
+
+SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
+SHOT = Image("f1", "image/png", 1280, 720)
+CALLING: dict[str, Any] = {
+    "say": "I click.",
+    "calls": [{"computer.left_click": {"coordinate": [640, 72]}}, {"execute": {"command": "ls"}}],
+}
+
+
+class Setting:
+    """A scripted server, a client of it, and the pauses the client wanted to make."""
+
+    def __init__(self, server: ScriptedModelServer) -> None:
+        self.server = server
+        self.pauses: list[float] = []
+        self.texts: list[str] = []
+        self.pictures = MemoryPictures(f1=encoded(screen()))
+        self.model = self.client()
+
+    def client(self, *, api_key: str | None = None, **policy: Any) -> GeminiModel:
+        return GeminiModel(
+            self.pictures,
+            api_key=api_key or self.server.api_key,
+            base_url=self.server.url,
+            retry_policy=RetryPolicy(**policy),
+            sleep=self.pause,
+        )
+
+    async def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+    async def ask(
+        self, *messages: Message, model: str = "test", client: GeminiModel | None = None
+    ) -> ModelReply:
+        prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
+        return await (client or self.model).reply(prompt, self.texts.append)
+
+
+@asynccontextmanager
+async def playing(*steps: dict[str, Any]) -> AsyncIterator[Setting]:
+    script = read_script("test", {"steps": list(steps)})
+    async with ScriptedModelServer([script]) as server:
+        setting = Setting(server)
+        try:
+            yield setting
+        finally:
+            await setting.model.close()
+
+
+def run(scenario: Callable[[], Any]) -> None:
+    asyncio.run(scenario())
+
+
+def calls_of(reply: ModelReply) -> list[ToolCall]:
+    return [block for block in reply.content if isinstance(block, ToolCall)]
+
+
+def answered(reply: ModelReply, **changes: Any) -> tuple[Message, Message]:
+    results = tuple(
+        ToolResult(call.id, (Text("Done."),), toolset=call.toolset, **changes)
+        for call in calls_of(reply)
+    )
+    return Message("assistant", reply.content), Message("user", results)
+
+
+def test_a_reply_has_its_text_thoughts_calls_and_tokens() -> None:
+    async def scenario() -> None:
+        async with playing({"think": "Where is it?", **CALLING}) as s:
+            reply = await s.ask()
+            click, execute = calls_of(reply)
+            assert (click.name, click.arguments, click.toolset) == (
+                "left_click",
+                {"coordinate": [640, 72]},
+                "computer",
+            )
+            assert click.reason == "I click."
+            assert (execute.name, execute.arguments, execute.toolset) == (
+                "execute",
+                {"command": "ls"},
+                None,
+            )
+            thought, *_ = [b for b in reply.content if isinstance(b, Thinking)]
+            assert thought.data["part"] == {"text": "Where is it?", "thought": True}
+            assert [b for b in reply.content if isinstance(b, Text)] == [Text("I click.")]
+            assert (reply.stop_reason, s.texts[0], s.texts[-1]) == (
+                "tool_use",
+                "I cl",
+                "I click.",
+            )
+            assert reply.usage.input_tokens > 0
+            assert reply.usage.output_tokens > 0
+
+    run(scenario)
+
+
+def test_results_and_signatures_go_back_as_the_provider_wants_them() -> None:
+    async def scenario() -> None:
+        async with playing(
+            CALLING, {"say": "Seen.", "calls": [{"execute": {}}]}, {"say": "."}
+        ) as s:
+            first = await s.ask()
+            click, execute = calls_of(first)
+            results = (
+                ToolResult(click.id, (Text("Clicked."), SHOT), toolset="computer"),
+                ToolResult(execute.id, (Text("no such file"),), is_error=True),
+            )
+            history = (
+                user("Go."),
+                Message("assistant", first.content),
+                Message("user", (*results, Text("And now?"))),
+            )
+            second = await s.ask(*history)
+            third = await s.ask(*history, *answered(second))
+            assert [b for b in third.content if isinstance(b, Text)] == [Text(".")]
+            assert [e.status for e in s.server.log] == [200, 200, 200]
+            assert s.server.log[-1].pictures == (Measured("image/png", 1280, 720),)
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_a_changed_history_is_refused() -> None:
+    async def scenario() -> None:
+        async with playing(CALLING, {"say": "Seen."}) as s:
+            first = await s.ask()
+            with pytest.raises(ModelRefused, match="Corrupted thought signature"):
+                await s.ask(user("Something else."), *answered(first))
+
+    run(scenario)
+
+
+def test_calls_without_their_parts_are_written_anew() -> None:
+    """As after a checkpoint, which leaves all thinking blocks out."""
+
+    async def scenario() -> None:
+        async with playing(CALLING, {"say": "Seen."}) as s:
+            first = await s.ask()
+            bare = tuple(b for b in first.content if not isinstance(b, Thinking))
+            said, results = answered(ModelReply(bare, "tool_use", first.usage))
+            second = await s.ask(user("Something else."), said, results)
+            assert Text("Seen.") in second.content
+
+    run(scenario)
+
+
+def test_a_decision_about_safety_is_a_check_whose_acknowledgement_goes_back() -> None:
+    call = {"computer.left_click": {"coordinate": [5, 5]}}
+    step = {"calls": [call], "checks": ["purchase"]}
+
+    async def scenario() -> None:
+        async with playing(step, {"say": "Bought."}) as s:
+            first = await s.ask()
+            (click,) = calls_of(first)
+            message = "The page may give instructions, says the script."
+            check = SafetyCheck("", "require_confirmation", message)
+            assert click.checks == (check,)
+            assert "safety_decision" not in click.arguments
+            with pytest.raises(ModelRefused, match="needs safety_acknowledgement"):
+                await s.ask(user("Go."), *answered(first))
+            second = await s.ask(user("Go."), *answered(first, acknowledged=True))
+            assert Text("Bought.") in second.content
+
+    run(scenario)
+
+
+def test_cached_tokens_are_counted_apart() -> None:
+    async def scenario() -> None:
+        async with playing(CALLING, {"say": "Seen."}) as s:
+            first = await s.ask(user("Go. " * 2000))
+            assert first.usage.cache_read_tokens == 0
+            second = await s.ask(user("Go. " * 2000), *answered(first))
+            assert second.usage.cache_read_tokens >= 2000
+            assert 0 < second.usage.input_tokens < 200
+            assert second.usage.cache_write_tokens == 0
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("rate_limit", "overloaded", "server_error"),
+        *("cut", "unfinished", "stream_error", "malformed"),
+    ],
+)
+def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
+    async def scenario() -> None:
+        async with playing({**CALLING, "fault": {"kind": kind, "times": 3}}) as s:
+            reply = await s.ask()
+            assert Text("I click.") in reply.content
+            assert s.pauses == [1.0, 2.0, 4.0]
+            assert [entry.fault for entry in s.server.log] == [kind] * 3 + [None]
+
+    run(scenario)
+
+
+@contextmanager
+def left_open() -> Iterator[list[str]]:
+    """Yield the names of generators that nobody closed before they were collected."""
+    names: list[str] = []
+    usual = sys.get_asyncgen_hooks()
+
+    def collected(generator: Any) -> None:
+        names.append(generator.__qualname__)
+        if usual.finalizer is not None:
+            usual.finalizer(generator)
+
+    sys.set_asyncgen_hooks(usual.firstiter, collected)
+    try:
+        yield names
+    finally:
+        gc.collect()
+        sys.set_asyncgen_hooks(*usual)
+
+
+@pytest.mark.parametrize("kind", ["cut", "unfinished", "stream_error", "malformed"])
+def test_an_answer_that_breaks_off_leaves_nothing_to_the_collector(kind: str) -> None:
+    async def scenario() -> None:
+        async with playing({**CALLING, "fault": {"kind": kind, "times": 1}}) as s:
+            with left_open() as names:
+                await s.ask()
+            assert names == []
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop_reason"),
+    [("refusal", "refusal"), ("max_tokens", "max_tokens"), ("pause_turn", "pause_turn")],
+)
+def test_reasons_for_the_end_are_handed_on(reason: str, stop_reason: str) -> None:
+    async def scenario() -> None:
+        async with playing({"say": "No.", "stop_reason": reason}) as s:
+            assert (await s.ask()).stop_reason == stop_reason
+
+    run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("reason", "message"),
+    [
+        ("blocked", "the provider blocked the prompt: PROHIBITED_CONTENT"),
+        ("missing_thought_signature", "the request lacks a thought signature"),
+    ],
+)
+def test_what_the_provider_does_not_answer_is_refused_at_once(reason: str, message: str) -> None:
+    async def scenario() -> None:
+        async with playing({"say": "No.", "stop_reason": reason}) as s:
+            with pytest.raises(ModelRefused, match=message):
+                await s.ask()
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_a_first_chunk_that_does_not_come_is_given_up_and_tried_again() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
+            client = s.client(first_chunk=0.2)
+            reply = await s.ask(client=client)
+            assert Text("Late.") in reply.content
+            assert s.pauses == [1.0]
+            await client.close()
+
+    run(scenario)
+
+
+def test_a_server_that_is_not_there_is_named() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            url = s.server.url
+        client = GeminiModel(
+            s.pictures, api_key="x", base_url=url, retry_policy=RetryPolicy(), sleep=s.pause
+        )
+        with pytest.raises(HostUnreachable, match="cannot be reached: check the network"):
+            await s.ask(client=client)
+        assert s.pauses == [1.0, 2.0]
+        await client.close()
+
+    run(scenario)
+
+
+def test_a_wrong_key_model_or_request_is_refused_at_once() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x"}) as s:
+            client = s.client(api_key="wrong")
+            with pytest.raises(KeyRefused, match=r"Google refused GEMINI_API_KEY \(400\): set a"):
+                await s.ask(client=client)
+            await client.close()
+            with pytest.raises(ModelRefused, match="Check the model's name"):
+                await s.ask(model="no-such")
+            open_call = Message("assistant", (ToolCall("a", "execute", {}),))
+            with pytest.raises(ModelRefused, match="the last must be of the user"):
+                await s.ask(user("Go."), open_call)
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_an_account_without_credit_is_refused_at_once() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x", "fault": {"kind": "no_credit", "times": 9}}) as s:
+            with pytest.raises(NoCredit, match="Google accepted GEMINI_API_KEY, but the account"):
+                await s.ask()
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_an_overload_that_lasts_is_named_as_such() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "x", "fault": {"kind": "rate_limit", "times": 99}}) as s:
+            client = s.client(attempts=2)
+            with pytest.raises(ModelOverloaded):
+                await s.ask(client=client)
+            await client.close()
+
+    run(scenario)
+
+
+def test_cancelling_ends_the_wait_for_an_answer() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
+            task = asyncio.create_task(s.ask())
+            async with asyncio.timeout(20):
+                await s.server.received(1)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert s.pauses == []
+
+    run(scenario)
+
+
+def test_a_picture_that_was_removed_is_replaced_by_a_text() -> None:
+    async def scenario() -> None:
+        async with playing({"say": "Seen."}) as s:
+            s.pictures.pictures.clear()
+            reply = await s.ask(Message("user", (Text("Go."), SHOT)))
+            assert Text("Seen.") in reply.content
+            assert s.server.log[-1].pictures == ()
+
+    run(scenario)
+
+
+ACCOUNT = ModelAccount(PROVIDER, "key", None, "GEMINI_API_KEY")
+FACTS = model_facts("gemini-3.5-flash")
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "kind"),
+    [
+        (401, "no", KeyRefused),
+        (400, "API key expired. Please renew.", KeyRefused),
+        (402, "pay", NoCredit),
+        (403, "billing is not enabled for this project", NoCredit),
+        (400, "The input token count (9) exceeds the maximum number of tokens (5).", LimitReached),
+        (400, "Request payload size exceeds the limit: 20971520 bytes.", LimitReached),
+        (413, "too large", LimitReached),
+        (403, "no right", ModelRefused),
+        (503, "busy", AttemptFailed),
+        (500, "broken", AttemptFailed),
+    ],
+)
+def test_refusals_are_told_apart(status: int, text: str, kind: type[Exception]) -> None:
+    assert type(_classified(status, text, {}, FACTS, ACCOUNT)) is kind
+
+
+def test_a_pause_that_the_provider_asks_for_is_kept() -> None:
+    details = {"error": {"details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}}
+    failure = _classified(429, "slow down", details, FACTS, ACCOUNT)
+    assert isinstance(failure, AttemptFailed)
+    assert (failure.overloaded, failure.retry_after) == (True, 34.0)
+    assert not isinstance(failure, ModelUnavailable)

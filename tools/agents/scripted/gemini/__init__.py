@@ -1,0 +1,1 @@
+"""Google's Gemini protocol, as the scripted model serves it."""
