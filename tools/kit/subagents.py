@@ -9,7 +9,14 @@ from deskhand.desktop.network.egress import MODES, EgressRequest
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
 from deskhand.tools.conversation.restrictions import ChatRestrictions, read_restrictions
-from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
+from deskhand.tools.kit.support.arguments import (
+    BadArguments,
+    check_known,
+    flag,
+    number,
+    optional_text,
+    text,
+)
 from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
 BUDGET = ("steps", "minutes", "tokens")
@@ -80,6 +87,7 @@ class SubagentTool(ABC):
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Run the tool; bad arguments are an error result."""
         try:
+            check_known(arguments, self._spec.schema)
             return ToolOutcome(await self.run(arguments, context.chat_id, self._subagents))
         except BadArguments as error:
             return ToolOutcome(error=str(error))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from deskhand.tools.conversation.conversation import Image
-from deskhand.tools.kit.support.arguments import BadArguments, number
+from deskhand.tools.kit.support.arguments import BadArguments, check_known, number
 from deskhand.tools.kit.support.spec import (
     HUMAN_IN_CONTROL,
     Json,
@@ -124,9 +124,7 @@ class WaitForTool:
 
 def _body(arguments: Json) -> Json:
     given = {name: arguments[name] for name in _CONDITIONS if arguments.get(name) is not None}
-    unknown = set(arguments) - {*_CONDITIONS, "timeout_seconds", "model_intent"}
-    if unknown:
-        raise BadArguments(f"wait_for has no {', '.join(sorted(unknown))}")
+    check_known(arguments, _SPEC.schema)
     if not given:
         raise BadArguments(f"give one of: {', '.join(_CONDITIONS)}")
     seconds = number(arguments, "timeout_seconds") or USUAL_SECONDS

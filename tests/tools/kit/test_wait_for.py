@@ -67,7 +67,7 @@ def test_arguments_that_are_wrong_are_refused_before_the_wait() -> None:
     machine = FakeMachine()
     for arguments, problem in (
         ({}, "give one of: text"),
-        ({"titel": "x"}, "wait_for has no titel"),
+        ({"titel": "x"}, "unknown argument titel"),
         ({"text": "x", "timeout_seconds": 301}, "at most 300"),
         ({"text": "x", "timeout_seconds": -1}, "timeout_seconds"),
     ):

@@ -4,14 +4,32 @@ Models deviate from the schema now and then (``"true"``, ``"3"``, ``3.0``, ``nul
 value). The readers accept such a value where its meaning is unambiguous.
 """
 
+import difflib
 from typing import Any
 
 from .duration import parse_duration
 from .spec import Json
 
+INTENT = "model_intent"
+"""Argument that any call may have: what it is for, shown to people."""
+
 
 class BadArguments(Exception):
     """The arguments cannot be used; the text is the reason, for the model."""
+
+
+def check_known(arguments: Json, schema: Json) -> None:
+    """Check that a schema of arguments has a property for each argument.
+
+    Raises:
+        BadArguments: For the first that it has not; the text has the nearest name.
+    """
+    known = [*schema["properties"], INTENT]
+    for name in arguments:
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known, 1)
+            suggestion = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(known)}"
+            raise BadArguments(f"unknown argument {name}: {suggestion}")
 
 
 def text(arguments: Json, name: str) -> str:

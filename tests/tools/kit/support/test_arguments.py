@@ -2,12 +2,23 @@ import pytest
 
 from deskhand.tools.kit.support.arguments import (
     BadArguments,
+    check_known,
     duration,
     flag,
     number,
     optional_text,
     text,
 )
+
+SCHEMA = {"type": "object", "properties": {"timeout_seconds": {}, "prompt": {}}}
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_name() -> None:
+    check_known({"prompt": "x", "model_intent": "why"}, SCHEMA)
+    with pytest.raises(BadArguments, match="argument timeout: did you mean timeout_seconds"):
+        check_known({"prompt": "x", "timeout": 3}, SCHEMA)
+    with pytest.raises(BadArguments, match="known: timeout_seconds, prompt, model_intent"):
+        check_known({"zzz": 3}, SCHEMA)
 
 
 def test_texts() -> None:
