@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 SHARED = {"__main__", "page", "tables", "recording_scenes", "recording_ways", "relay_ways"} | {
-    "requests_by_schema"
+    "requests_by_schema",
+    "agent_policies",
+    "agent_run",
+    "agent_trace",
 }
 SHORTER = {"recording": ("--seconds", "20")}
 """Options with which all benchmarks together take less than five minutes."""
