@@ -242,7 +242,9 @@ class TurnRunner:
         name, model = self._models.resolve(view.model, role=role)
         tools = self.tools(view)
         head = await self._head(view, tools)
-        settings = LoopSettings(model=name, system=head.system, budget=await self._budget(chat_id))
+        settings = LoopSettings(
+            name, head.system, await self._budget(chat_id), conversation=chat_id
+        )
         toolbox = await self._toolbox(view, name, tools, head, prepared == "same")
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")

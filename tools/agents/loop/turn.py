@@ -14,15 +14,14 @@ Invariants:
   (failure, cancellation) first answers the open calls; what a crash left open is answered when the
   next turn starts.
 - A failing tool never ends the turn: its error is a result for the model.
-- After a failed computer action the other computer actions of the same reply are not run. They were
-  planned for a screen that does not exist.
+- The calls of a reply run as :mod:`~deskhand.tools.agents.loop.reply_calls` orders them.
 - Time in which a person controls the desktop is not charged to the budget.
 """
 
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
@@ -30,22 +29,14 @@ from deskhand.tools.agents.providers.errors import LimitReached, ModelError
 from deskhand.tools.agents.providers.limits import window_exceeded
 from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
-from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
-from deskhand.tools.kit.support.spec import ToolSpec
+from deskhand.tools.conversation.conversation import Block, Message, Text, ToolCall
 
 from . import history
 from .budget import TurnBudget
-from .interruption import CallInterrupted, CallSuspended
-from .report import (
-    REPORT,
-    BadReport,
-    Outcome,
-    Report,
-    Source,
-    assumed_report,
-    read_report,
-    text_of,
-)
+from .checked_reply import CUT, WINDOW_EXCEEDED, checked
+from .interruption import CallSuspended
+from .reply_calls import ReplyCalls, Toolbox
+from .report import Outcome, Report, Source, assumed_report, text_of
 from .stuck_detector import STUCK, StuckDetector
 from .turn_prompts import TurnPrompts
 
@@ -54,14 +45,8 @@ log = logging.getLogger(__name__)
 LONGEST_CUT_ROW = 3
 """Replies in a row that may hit the length limit before the turn is given up."""
 
-WINDOW_EXCEEDED = "model_context_window_exceeded"
-CUT = ("max_tokens", WINDOW_EXCEEDED)
-"""Stop reasons of a reply that ends in the middle."""
-
 GO_ON = "Your reply was interrupted. Go on from there."
 CUT_SHORT = "Your reply was cut off at the length limit. Go on from there, in smaller portions."
-AFTER_FAILURE = "Not run: an earlier computer action of the same reply failed."
-AFTER_REPORT = "Not run: the report came before it."
 
 
 class Transcript(Protocol):
@@ -85,35 +70,6 @@ class Transcript(Protocol):
         """End the step, and store the checkpoint with it; ``None`` if it failed for ``text``."""
 
 
-class Toolbox(Protocol):
-    """The tools that an agent may call."""
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """Descriptions of the tools for the model."""
-
-    @property
-    def current_specs(self) -> tuple[ToolSpec, ...]:
-        """Descriptions of the tools as they are now, which the next checkpoint adopts."""
-
-    @property
-    def computer(self) -> bool:
-        """True if calls of the provider's computer tool are served."""
-
-    @property
-    def people_seconds(self) -> float:
-        """Seconds for which people controlled the desktop; they are not charged to the turn."""
-
-    async def call(
-        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
-    ) -> ToolResult:
-        """Run one call and record it; failures are returned as results.
-
-        Without ``picture`` an action of the computer is answered in words alone.
-        ``dropped_thinking`` is recorded with the call.
-        """
-
-
 @dataclass(frozen=True)
 class LoopSettings:
     """Parameters of one turn."""
@@ -124,6 +80,8 @@ class LoopSettings:
     max_tokens: int = 32000
     kept_pictures: int = history.KEPT_PICTURES
     """Newest pictures that a model is sent whose thinking is not bound to its prefix."""
+    conversation: str = ""
+    """Id of the chat; its requests share a cache, and the chat's part of the account."""
     report: bool = True
     """True to offer the report tool, for an agent that another one waits for."""
 
@@ -203,13 +161,17 @@ class _Turn:
         self._cut_row = 0
         self._stuck_detector = StuckDetector()
         self._stuck = False
+        self._problems: tuple[str, ...] = ()
         self._facts = model_facts(settings.model)
         self._prompts = TurnPrompts(
             transcript,
             model,
             toolbox,
             self._facts,
-            Prompt(settings.system, (), (), toolbox.computer, settings.model, settings.max_tokens),
+            Prompt(
+                *(settings.system, (), (), toolbox.computer, settings.model, settings.max_tokens),
+                conversation=settings.conversation,
+            ),
             None if self._facts.bound else settings.kept_pictures,
             report=settings.report,
         )
@@ -231,6 +193,9 @@ class _Turn:
                 if self._stuck:
                     # The kind is stored with the turn, so that it keeps its name.
                     raise _Ended("watchdog", STUCK)
+            elif self._problems:
+                texts = tuple(Text(problem) for problem in self._problems)
+                await self._transcript.append(Message("user", texts))
             elif reply.stop_reason not in (*CUT, "pause_turn"):
                 return assumed_report(reply.content)
             # After ``pause_turn`` the provider continues by itself; a cut reply has to be resumed.
@@ -298,7 +263,10 @@ class _Turn:
         self._replies += reply.usage
         self._prompts.answered(reply)
         # Before the reply is stored: the transcript must not contain a call that is never run.
-        reply = _without_cut_call(reply)
+        sound = checked(reply, computer=self._toolbox.computer)
+        reply, self._problems = sound.reply, sound.problems
+        # A call that was left out is work too, so that a budget ends a row of them.
+        self._steps += len(sound.problems)
         self.last_text = text_of(reply.content) or self.last_text
         # Providers refuse a message without content, as a reply can be after a refusal.
         if reply.content:
@@ -323,69 +291,27 @@ class _Turn:
             raise _Ended("max_tokens", "The model's replies kept being cut off.")
 
     async def _run_calls(self, calls: list[ToolCall], dropped: int) -> Report | None:
-        results: list[ToolResult] = []
-        report: Report | None = None
+        running = ReplyCalls(
+            calls,
+            self._toolbox,
+            self._stuck_detector,
+            offers_report=self._settings.report,
+            dropped=dropped,
+        )
         suspended = False
-        # One picture for the whole reply: each one stays in the history of the chat.
-        last = max((index for index, call in enumerate(calls) if call.toolset), default=0)
         try:
-            for index, call in enumerate(calls):
-                if report is not None:
-                    result = history.interrupted(call, AFTER_REPORT)
-                # The loop itself handles the report, so that it is neither recorded as a step nor
-                # counted.
-                elif call.name == REPORT and call.toolset is None and self._settings.report:
-                    report, result = _reported(call)
-                elif call.toolset and any(r.toolset and r.is_error for r in results):
-                    result = history.interrupted(call, AFTER_FAILURE)
-                else:
-                    result = await self._run_call(call, index >= last, 0 if index else dropped)
-                results.append(result)
-        # A call whose outcome is known must not get the result that says its effect is unknown.
-        except CallInterrupted as cut:
-            results.append(cut.result)
-            raise
+            await running.run()
         except CallSuspended:
             suspended = True
             raise
         finally:
-            # Also on cancellation: the transcript must not end with calls without results.
-            left = calls[len(results) :]
-            # One message holds all results: providers expect them together, right after the calls.
-            results += [history.interrupted(call) for call in left]
+            self._steps += running.steps
+            # Also on cancellation: the transcript must not end with calls without results. One
+            # message holds all of them: providers expect them together, right after the calls.
             # After a suspended call the next start appends them, the results of steps included.
             if not suspended:
-                await self._transcript.append(Message("user", tuple(results)))
-        return report
-
-    async def _run_call(self, call: ToolCall, picture: bool, dropped: int) -> ToolResult:
-        self._steps += 1
-        try:
-            result = await self._toolbox.call(call, picture=picture, dropped_thinking=dropped)
-        # A defect in one tool must not end the turn: the model can continue by another way.
-        except Exception as error:
-            log.warning("the tool %s failed", call.name, exc_info=True)
-            text = f"The tool failed unexpectedly: {type(error).__name__}: {error}"
-            return ToolResult(call.id, (Text(text),), is_error=True, toolset=call.toolset)
-        # Set here whatever the toolbox returns: a provider refuses a result of another call.
-        result = replace(result, call_id=call.id, toolset=call.toolset)
-        # An action without a picture may have changed the screen: its result does not show it.
-        if picture or call.toolset is None:
-            self._stuck = self._stuck_detector.record(call, result)
-        return result
-
-
-def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
-    try:
-        report = read_report(call.arguments)
-    except BadReport as error:
-        return None, ToolResult(call.id, (Text(str(error)),), is_error=True)
-    return report, ToolResult(call.id, (Text("Report received."),))
-
-
-def _without_cut_call(reply: ModelReply) -> ModelReply:
-    """Drop the call at the end of a reply that was cut off: a part of its input may be missing."""
-    cut = reply.stop_reason in CUT
-    if cut and reply.content and isinstance(reply.content[-1], ToolCall):
-        return replace(reply, content=reply.content[:-1])
-    return reply
+                problems = (Text(problem) for problem in self._problems)
+                content: tuple[Block, ...] = (*running.results, *problems)
+                await self._transcript.append(Message("user", content))
+        self._stuck = running.stuck
+        return running.report

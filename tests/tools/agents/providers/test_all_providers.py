@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.loop.budget import TurnBudget
+from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.errors import (
     HostUnreachable,
     KeyRefused,
@@ -21,7 +23,14 @@ from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
-from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
+from tests.tools.agents.loop.fakes import (
+    MemoryPictures,
+    MemoryTranscript,
+    ToolboxOf,
+    encoded,
+    screen,
+    user,
+)
 
 from .adapters import ADAPTERS, TestedAdapter
 
@@ -310,5 +319,79 @@ def test_what_was_read_from_the_cache_is_counted_apart(adapter: TestedAdapter) -
             second = await s.ask(task, *answered(first, (Text("Clicked."), SHOT), (Text("x"),)))
             assert second.usage.cache_read_tokens == (written or first.usage.input_tokens)
             assert second.usage.input_tokens < 3000
+
+    run(scenario)
+
+
+async def turn_of(
+    s: Setting, *, computer: bool = True, steps: int = 100
+) -> tuple[TurnEnd, list[ToolCall], MemoryTranscript]:
+    made: list[ToolCall] = []
+
+    async def answer(call: ToolCall) -> ToolResult:
+        made.append(call)
+        shown = (Text("Done."), SHOT) if call.toolset else (Text("Done."),)
+        return ToolResult(call.id, shown, toolset=call.toolset)
+
+    transcript = MemoryTranscript(user("Go."))
+    settings = LoopSettings(s.adapter.model("test"), "Be good.", TurnBudget(steps=steps))
+    toolbox = ToolboxOf(answer, computer=computer)
+    end = await run_turn(transcript, s.model, toolbox, settings, lambda: 0.0)
+    assert all(entry.status == 200 for entry in s.server.log)
+    return end, made, transcript
+
+
+REPORTED = {"report": {"summary": "x", "outcome": "done"}}
+
+
+def test_two_calls_of_one_id_are_run_once(adapter: TestedAdapter) -> None:
+    async def scenario() -> None:
+        calls = [{"computer.left_click": {"coordinate": [3, 4]}}] * 2
+        step = {"calls": calls, "fault": {"kind": "same_id"}}
+        async with playing(adapter, step, REPORTED) as s:
+            end, made, transcript = await turn_of(s)
+            assert end.outcome == "done"
+            assert len(made) == 1
+            texts = [b.text for b in transcript.kept[2].content if isinstance(b, Text)]
+            assert "had the id of another call" in texts[0]
+
+    run(scenario)
+
+
+def test_a_call_for_a_toolset_that_was_never_offered_is_answered_in_words(
+    adapter: TestedAdapter,
+) -> None:
+    async def scenario() -> None:
+        async with playing(adapter, {"calls": [{"computer.screenshot": {}}]}, {"say": "x"}) as s:
+            end, made, transcript = await turn_of(s, computer=False, steps=2)
+            assert made == []
+            assert end.error is None or end.error_kind == "budget"
+            texts = [b.text for b in transcript.kept[1].content if isinstance(b, Text)]
+            texts += [b.text for b in transcript.kept[2].content if isinstance(b, Text)]
+            assert any("there is no computer here" in text for text in texts)
+
+    run(scenario)
+
+
+def test_thirty_calls_in_one_reply_are_all_answered(adapter: TestedAdapter) -> None:
+    async def scenario() -> None:
+        calls: list[dict[str, Any]]
+        calls = [{"computer.left_click": {"coordinate": [i, 9999]}} for i in range(15)]
+        calls += [{"execute": {"command": str(i)}} for i in range(15)]
+        async with playing(adapter, {"calls": calls}, REPORTED) as s:
+            end, made, _ = await turn_of(s)
+            assert end.outcome == "done"
+            assert len(made) == 30
+            # A point outside the screen reaches the desktop, which uses the nearest one.
+            assert made[1].arguments == {"coordinate": [1, 9999]}
+
+    run(scenario)
+
+
+def test_a_turn_of_reasoning_alone_ends(adapter: TestedAdapter) -> None:
+    async def scenario() -> None:
+        async with playing(adapter, {"think": "Hm.", "stop_reason": "end_turn"}) as s:
+            end, made, _ = await turn_of(s)
+            assert (end.error, end.outcome_source, made) == (None, "assumed", [])
 
     run(scenario)
