@@ -238,13 +238,11 @@ class TurnRunner:
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
-        role = role_of(view.mode, view.parent_id)
-        name, model = self._models.resolve(view.model, role=role)
+        name, model = self._models.resolve(view.model, role=role_of(view.mode, view.parent_id))
         tools = self.tools(view)
         head = await self._head(view, tools)
-        settings = LoopSettings(
-            name, head.system, await self._budget(chat_id), conversation=chat_id
-        )
+        budget = await self._budget(chat_id)
+        settings = LoopSettings(name, head.system, budget, conversation=chat_id)
         toolbox = await self._toolbox(view, name, tools, head, prepared == "same")
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")

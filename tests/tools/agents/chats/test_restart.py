@@ -64,6 +64,10 @@ def test_a_result_that_was_written_down_is_not_lost_by_a_kill(tmp_path: Path) ->
         ) as old:
             chat = await old.chats.create(prompt="Go")
             await stuck.called.wait()
+            # Both calls run at once: the first must be written down before the end.
+            async with asyncio.timeout(20):
+                while (await old.chats.steps(chat.id))[0].status != "done":
+                    pass
             successor = ScriptedModel([[Text("Seen")]])
             async with after_a_kill(old, {"parent": successor}, (stuck,)) as p:
                 await p.until(chat.id, "waiting")
