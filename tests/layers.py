@@ -127,6 +127,7 @@ tools/kit/support: tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
+tools/notifications: tools/conversation tools/store
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
@@ -176,6 +177,7 @@ OWNER = {
             "tools/agents/chats",
             "tools/agents/checkpoints",
             "tools/agents/questions",
+            "tools/notifications",
             "tools/audit",
             "tools/credentials",
         ),

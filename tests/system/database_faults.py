@@ -92,6 +92,7 @@ def provider(port: int) -> Iterator[dict[str, str]]:
     try:
         yield {
             "ANTHROPIC_API_KEY": server.api_key,
+            "DESKHAND_APPROVAL": "auto",
             "ANTHROPIC_BASE_URL": server.url,
             "DESKHAND_MODEL": SCRIPT,
         }

@@ -52,7 +52,11 @@ class GatedModel(ScriptedModelServer):
     @property
     def environment(self) -> dict[str, str]:
         """Variables with which a control plane asks this model."""
-        return {"ANTHROPIC_API_KEY": self.api_key, "ANTHROPIC_BASE_URL": self.url}
+        return {
+            "ANTHROPIC_API_KEY": self.api_key,
+            "DESKHAND_APPROVAL": "auto",
+            "ANTHROPIC_BASE_URL": self.url,
+        }
 
     async def _deliver(
         self,

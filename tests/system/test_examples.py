@@ -51,6 +51,7 @@ def test_the_loop_over_a_providers_toolset_works() -> None:
                 env={
                     **os.environ,
                     "ANTHROPIC_API_KEY": model.api_key,
+                    "DESKHAND_APPROVAL": "auto",
                     "ANTHROPIC_BASE_URL": model.url,
                 },
                 stdout=asyncio.subprocess.PIPE,

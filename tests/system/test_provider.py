@@ -23,6 +23,7 @@ def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
                 env={
                     **os.environ,
                     "ANTHROPIC_API_KEY": provider.api_key,
+                    "DESKHAND_APPROVAL": "auto",
                     "ANTHROPIC_BASE_URL": provider.url,
                     "DESKHAND_DATA_DIR": str(tmp_path / "data"),
                 },

@@ -6,7 +6,7 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class BadSetting(Exception):
 
 
 DECODER_SECONDS = 10
+SHORTEST_SECRET = 16
+_WEBHOOK = re.compile(r"https?://[^\s/?#@]+([/?]\S*)?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +81,12 @@ class Settings:
     approval: str = ""
     """``auto``, ``risky`` or ``every``: what a person must approve in chats that name nothing. By
     default ``risky`` with a real model, ``auto`` with a scripted one."""
+    notify_url: str = ""
+    """Address to which the questions of agents are sent; empty: nowhere."""
+    notify_secret: str = field(default="", repr=False)
+    """Secret with which these events are signed."""
+    notify_private: bool = False
+    """True if the address may belong to a private network, or to this machine."""
     trust_mcp_servers: bool = False
     """Start the servers of the agents' ``.mcp.json`` without a person's approval."""
     speak: tuple[str, ...] = ()
@@ -120,6 +128,7 @@ def load(
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
     _check_approval(values.get("approval", ""))
+    _check_notify(values.get("notify_url", ""), values.get("notify_secret", ""))
     weight = values.get("desktop_cpu_weight", 0)
     if weight and weight not in CPU_WEIGHTS:
         raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
@@ -143,6 +152,13 @@ def load(
 def _check_approval(mode: str) -> None:
     if mode and mode not in MODES:
         raise BadSetting("approval", f"{mode!r} is none of {', '.join(MODES)}")
+
+
+def _check_notify(url: str, secret: str) -> None:
+    if url and not _WEBHOOK.fullmatch(url):
+        raise BadSetting("notify_url", "give an address such as https://example.com/hook")
+    if url and len(secret) < SHORTEST_SECRET:
+        raise BadSetting("notify_secret", f"give {SHORTEST_SECRET} characters or more")
 
 
 def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:

@@ -301,6 +301,20 @@ class QuestionRow(Base):
     performed_at: Mapped[float | None]
 
 
+class NotificationRow(Base):
+    """An event that waits to be sent to the webhook."""
+
+    __tablename__ = "notifications"
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), index=True)
+    question_id: Mapped[str | None]
+    body: Mapped[Json]
+    created_at: Mapped[float]
+    attempts: Mapped[int]
+    next_at: Mapped[float]
+
+
 class LeftRecordingRow(Base):
     """A recording that a dead desktop left, until it is stored with its chat and removed there."""
 

@@ -110,14 +110,14 @@ class Chats:
         self._repository = ChatRepository(store, self._hub, settings, now, clock)
         self._assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
-        self._questions = Questions(self._repository, audit)
-        self.answer = self._questions.answer
+        self.questions = Questions(self._repository, audit)
+        self.answer = self.questions.answer
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
-            CallGates(self._questions, settings.approval),
+            CallGates(self.questions, settings.approval),
             lost_recordings,
         )
         if lost_recordings is not None:
@@ -130,10 +130,10 @@ class Chats:
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
-        approvals = ServerApprovals(store, self._questions, now, trust=settings.trust_mcp_servers)
+        approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
         machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures))
         self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
-        asking = RequestHumanTool(self._questions), ApproveMcpServerTool(approvals)
+        asking = RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)
         self._human_tools: dict[str, Tool] = {tool.spec.name: tool for tool in asking}
         self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
         # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.

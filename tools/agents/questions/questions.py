@@ -78,12 +78,23 @@ class QuestionEvents(Protocol):
         """Record an event soon."""
 
 
+class QuestionNotices(Protocol):
+    """The sender of notifications."""
+
+    async def asked(self, session: AsyncSession, question: ChatQuestion) -> None:
+        """Insert the event of a question, in the transaction that asks it."""
+
+    def wake(self) -> None:
+        """Send what was committed just now."""
+
+
 class Questions:
-    """The questions of all chats."""
+    """The questions of all chats; those that are asked are reported to ``notices``."""
 
     def __init__(self, chats: AskingChats, events: QuestionEvents | None = None) -> None:
         self._chats = chats
         self._events = events
+        self.notices: QuestionNotices | None = None
         self._waits: dict[str, asyncio.Future[ChatQuestion]] = {}
         """By the id of the step that asks."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -195,9 +206,13 @@ class Questions:
                 rules=wanted.rules,
             )
             await rows.insert(session, question)
+            if self.notices is not None:
+                await self.notices.asked(session, question)
             questions[:] = [question]
 
         await self._chats.move(wanted.chat_id, StateEvent.REQUIRE_ACTION, before=write)
+        if self.notices is not None:
+            self.notices.wake()
         return questions[0]
 
     async def _closed(

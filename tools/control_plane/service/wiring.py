@@ -50,6 +50,8 @@ from deskhand.tools.kit.search_files import SearchFilesTool
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.kit.wait_for import WaitForTool
 from deskhand.tools.kit.write_file import WriteFileTool
+from deskhand.tools.notifications.sender import NotificationSender
+from deskhand.tools.notifications.webhook import Webhook
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
@@ -127,7 +129,6 @@ async def control_plane(
     """Open all parts, resume the chats of an earlier control plane, and close all at the end.
 
     ``address`` is where it will be served; ``user`` is what root has become, or why it has not.
-    With ``settings.keep_desktops`` desktops are kept.
     """
     data, environment = settings.data_dir, os.environ
     token, closing = read_token(token_file or data / "token"), asyncio.Event()
@@ -157,6 +158,7 @@ async def control_plane(
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
         )
         refusals.on_refused = chats.publish_refused
+        _start_notifying(settings, store, chats, base_url, stack)
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         app = create_app(
             chats=chats,
@@ -212,6 +214,19 @@ def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunchin
         approval=settings.approval,
         trust_mcp_servers=trust,
     )
+
+
+def _start_notifying(
+    settings: Settings, store: Store, chats: Chats, base_url: str, stack: AsyncExitStack
+) -> None:
+    if not settings.notify_url:
+        return
+    private = settings.notify_private
+    webhook = Webhook(settings.notify_url, settings.notify_secret, private=private)
+    sender = NotificationSender(store, webhook, base_url, time.time)
+    chats.questions.notices = sender
+    sending = asyncio.create_task(sender.run(), name="send notifications")
+    stack.push_async_callback(_ended, sending)
 
 
 def _is_writable(store: Store) -> bool:

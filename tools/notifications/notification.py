@@ -1,0 +1,88 @@
+"""Events for the webhook: their bodies, signatures and retries. Pure.
+
+The receiver gets one POST for each event:
+
+    Deskhand-Notification: 3f0c...        id of the event, the same in each attempt
+    Deskhand-Signature: t=1790000000,v1=<hex>
+
+``v1`` is the HMAC-SHA256 of ``<t>.<body>`` with the secret that both sides know. The receiver
+compares it in constant time, refuses an old ``t``, and ignores an id that it has had.
+"""
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from deskhand.tools.conversation.question import ChatQuestion
+
+Json = dict[str, Any]
+
+ID_HEADER, SIGNATURE_HEADER = "Deskhand-Notification", "Deskhand-Signature"
+RETRY_SECONDS = (1.0, 4.0, 15.0, 60.0, 180.0)
+"""Delays before the five retries; together less than the time in which an approval is answered."""
+
+_NAT64 = bytes.fromhex("0064ff9b0000000000000000")
+"""Prefix of RFC 6052, whose last four bytes are an IPv4 address."""
+
+
+@dataclass(frozen=True)
+class Notification:
+    """An event that waits to be sent."""
+
+    id: str
+    chat_id: str
+    question_id: str | None
+    body: Json
+    created_at: float
+    attempts: int = 0
+    next_at: float = 0.0
+    """Unix time of the next attempt."""
+
+
+def question_body(question: ChatQuestion, title: str, base_url: str) -> Json:
+    """Return the event of a question; its link has no credential."""
+    return {
+        "event": "question",
+        "at": question.asked_at,
+        "chat": {"id": question.chat_id, "title": title, "state": "requires_action"},
+        "question": question.to_json(),
+        "url": f"{base_url}/runs/{question.chat_id}" if base_url else None,
+    }
+
+
+def encoded(notification: Notification) -> bytes:
+    """Return the bytes of the body, the same in each attempt."""
+    body = {"id": notification.id, **notification.body}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def signature(body: bytes, secret: str, now: float) -> str:
+    """Return the value of `SIGNATURE_HEADER`."""
+    moment = str(int(now))
+    digest = hmac.new(secret.encode(), moment.encode() + b"." + body, hashlib.sha256)
+    return f"t={moment},v1={digest.hexdigest()}"
+
+
+def retry_after(attempts: int) -> float | None:
+    """Return the delay after so many failed attempts; None if no further one follows."""
+    return RETRY_SECONDS[attempts - 1] if attempts <= len(RETRY_SECONDS) else None
+
+
+def is_public(address: str) -> bool:
+    """Return whether an address belongs to the public internet; a name or a zone does not."""
+    try:
+        found: IPv4Address | IPv6Address = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address):
+        inner = found.ipv4_mapped or found.sixtofour
+        if inner is None and found.packed.startswith(_NAT64):
+            inner = IPv4Address(found.packed[-4:])
+        if inner is not None:
+            return is_public(str(inner))
+        if found.teredo is not None or found.scope_id:
+            return False
+    return found.is_global and not found.is_multicast
