@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
 from deskhand.desktop.files.api import AgentFiles
@@ -29,6 +29,21 @@ class AgentConfigFiles:
     async def read(self) -> Sequence[ConfigFile]:
         """Return the files with their content."""
         return [await self._file(path, read=True) for path in self._paths]
+
+    async def changes(self) -> AsyncGenerator[None, None]:
+        """Yield when the first file that exists is observed, and after each change of it."""
+        for path in self._paths:
+            try:
+                stream = await self._files.watch(path, recursive=False)
+            except (FileError, OSError):
+                continue
+            try:
+                yield
+                while await stream.next() is not None:
+                    yield
+            finally:
+                stream.close()
+            return
 
     async def _file(self, path: Path, *, read: bool) -> ConfigFile:
         try:

@@ -1,7 +1,7 @@
 """Ports of the connections to MCP servers."""
 
 import socket
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,6 +36,12 @@ class ConfigFiles(Protocol):
     async def read(self) -> Sequence[ConfigFile]:
         """Return the files with their content."""
 
+    def changes(self) -> AsyncGenerator[None, None]:
+        """Yield after each change of a file, and when the observation begins.
+
+        It ends when no file can be observed, as when none exists. Closing it ends the observation.
+        """
+
 
 class ToolServerConnection(Protocol):
     """A connected server."""
@@ -43,6 +49,10 @@ class ToolServerConnection(Protocol):
     @property
     def ended(self) -> str:
         """Why the connection has ended by itself; empty while it is open."""
+
+    @property
+    def tools_changed(self) -> bool:
+        """Whether the server has reported a change of its tools since they were last listed."""
 
     async def list_tools(self) -> Sequence[Mapping[str, Any]]:
         """Return the tools, as the protocol describes them.

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import anyio
 import mcp_types as types
-from mcp.client.session import ClientSession
+from mcp.client.session import ClientSession, IncomingMessage
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
@@ -50,6 +50,7 @@ class SdkConnection:
         self._initialize_seconds = initialize_seconds
         self._closing = asyncio.Event()
         self._failure = ""
+        self._changed = False
         self._session: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._run())
 
@@ -57,6 +58,11 @@ class SdkConnection:
     def ended(self) -> str:
         """Return why the connection has ended by itself."""
         return self._ending() or self._failure
+
+    @property
+    def tools_changed(self) -> bool:
+        """Return whether the server has reported a change of its tools since the last list."""
+        return self._changed
 
     async def opened(self) -> None:
         """Wait until the connection is initialized.
@@ -77,6 +83,8 @@ class SdkConnection:
         """Return the tools of all pages."""
         tools: list[Json] = []
         cursor: str | None = None
+        # Before the request: a change while it is answered is reported again.
+        self._changed = False
         async with _answered(self, LIST_SECONDS, "tools/list"):
             session = await self._session
             for _ in range(MOST_PAGES):
@@ -134,7 +142,11 @@ class SdkConnection:
                 self._session.exception()
 
     def _client_session(self, streams: Streams) -> ClientSession:
-        return ClientSession(*streams, client_info=self._client)
+        return ClientSession(*streams, client_info=self._client, message_handler=self._notified)
+
+    async def _notified(self, message: IncomingMessage) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            self._changed = True
 
     def _fail(self, error: BaseException) -> None:
         while isinstance(error, BaseExceptionGroup):

@@ -1,18 +1,22 @@
 """The servers of one desktop's ``.mcp.json``: connected, reloaded, called.
 
-- The files are looked up at each request. Their first reading is awaited. After a change they are
-  read again when they have rested for `DEBOUNCE` seconds, and only what changed is connected.
+- The files are checked at each request. Their first reading is awaited. From then on they are also
+  watched, so that a server that was removed ends without a request. After a change they are read
+  again when they have rested for `DEBOUNCE` seconds, and only what changed is connected.
 - There is one reload at a time; a request that finds one running waits for it.
 - All servers connect in parallel. One that fails is left out and reported with its error. When a
   changed definition cannot be connected, the connection of the old one stays.
 - An entry is used after a person has approved exactly its definition (`ServerEntry.digest`), or if
   all are trusted.
+- A server that reports a change of its tools (``tools/list_changed``) is asked for them by the next
+  request for the list. Chats see the change there: their own tools are fixed when they begin.
 - A connection that is replaced is closed after the new one is open, which ends its processes.
 """
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, NamedTuple, Self
@@ -69,12 +73,18 @@ class ToolServers:
         connector: Connector,
         *,
         trust: bool = False,
+        may_start: Callable[[], bool] = lambda: True,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """With ``trust`` entries need no approval."""
+        """With ``trust`` entries need no approval.
+
+        ``may_start`` returns whether programs of the agent may be started now; requests ask it
+        themselves.
+        """
         self._files = files
         self._connector = connector
         self._trust = trust
+        self._may_start = may_start
         self._pause = pause
         self._approved: set[str] = set()
         self._stamps: tuple[ConfigFile, ...] | None = None
@@ -82,6 +92,7 @@ class ToolServers:
         self._servers: dict[str, ToolServer] = {}
         self._reloading: _Reload | None = None
         self._reopening: dict[str, asyncio.Task[None]] = {}
+        self._watching: asyncio.Task[None] | None = None
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -103,7 +114,7 @@ class ToolServers:
         Raises:
             ManagerClosed: If the service ends.
         """
-        await self._current(refresh=refresh)
+        await self._current(refresh=refresh, lists=True)
         servers = sorted(self._servers.values(), key=lambda server: server.entry.name)
         return {
             "tools": [tool for server in servers for tool in server.tools],
@@ -146,6 +157,8 @@ class ToolServers:
         """Close all connections, which ends the servers' processes; twice is fine."""
         self._closed = True
         working = [*self._reopening.values()]
+        if self._watching is not None:
+            working.append(self._watching)
         if self._reloading is not None:
             working.append(self._reloading.task)
         for task in working:
@@ -154,12 +167,13 @@ class ToolServers:
         servers, self._servers = self._servers, {}
         await asyncio.gather(*(_close(server.connection) for server in servers.values()))
 
-    async def _current(self, *, refresh: bool = False) -> None:
-        """Wait until the servers are those of the files."""
+    async def _current(self, *, refresh: bool = False, lists: bool = False) -> None:
+        """Wait until the servers are those of the files; with ``lists`` their tools too."""
         if self._reloading is not None:
             # It may have read the files before they were changed.
             await asyncio.wait({self._reloading.task})
-        if not (refresh or self._closed) and self._stamps == tuple(await self._files.stamps()):
+        stale = refresh or self._closed or (lists and bool(self._changed()))
+        if not stale and self._stamps == tuple(await self._files.stamps()):
             return
         while not self._closed:
             reload = self._reloading or self._begin(refresh=refresh)
@@ -182,9 +196,22 @@ class ToolServers:
         self._reloading = None
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("the MCP servers could not be reloaded", exc_info=error)
+        if not self._closed and (self._watching is None or self._watching.done()):
+            self._watching = asyncio.create_task(self._watch())
+
+    async def _watch(self) -> None:
+        """Reload after changes of the files; when they cannot be observed, requests do it."""
+        async with aclosing(self._files.changes()) as changes:
+            async for _ in changes:
+                if self._may_start():
+                    with suppress(McpClientError):
+                        await self._current()
 
     async def _reload(self, *, refresh: bool) -> None:
-        if self._stamps is not None:
+        if self._stamps is not None and not (
+            # Only tools have changed.
+            self._changed() and self._stamps == tuple(await self._files.stamps())
+        ):
             await self._rested()
         files = await self._files.read()
         self._stamps = tuple(replace(file, content=None) for file in files)
@@ -198,7 +225,8 @@ class ToolServers:
         known = {name: server.entry for name, server in self._servers.items()}
         todo = changes(known, wanted, again)
         gone = [self._servers.pop(name).connection for name in todo.close]
-        kept = set(self._servers) - {entry.name for entry in todo.connect} if refresh else set()
+        kept = set(self._servers) if refresh else self._changed()
+        kept -= {entry.name for entry in todo.connect}
         await asyncio.gather(
             *(_close(connection) for connection in gone),
             *(self._connect(entry) for entry in todo.connect),
@@ -214,6 +242,14 @@ class ToolServers:
             if now == before:
                 return
             before = now
+
+    def _changed(self) -> set[str]:
+        """Return the names of the servers that have reported a change of their tools."""
+        return {
+            name
+            for name, one in self._servers.items()
+            if one.connection is not None and one.connection.tools_changed
+        }
 
     def _may_run(self, entry: ServerEntry) -> bool:
         return self._trust or entry.digest in self._approved

@@ -1,10 +1,11 @@
 """The MCP servers of one desktop's agent, whose files the agent helper reads."""
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 from deskhand.desktop.agent_helper.connections import HelperConnections
 from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.errors import Occupied
 from deskhand.desktop.mcp_client.agent_files import AgentConfigFiles
 from deskhand.desktop.mcp_client.connector import McpConnector
 from deskhand.desktop.mcp_client.server_program import ServerPrograms
@@ -32,6 +33,12 @@ async def open_tool_servers(
         places = environment.workdir(), Path(environment.environment().get("HOME", "/"))
         return [place for place in places if place is not None]
 
+    def may_start() -> bool:
+        with suppress(Occupied):
+            common.check_start()
+            return True
+        return False
+
     context = common.context
     settings = process_settings(
         *(context.settings, context.directory, cgroup),
@@ -44,5 +51,6 @@ async def open_tool_servers(
         AgentConfigFiles(HelperFiles(common.helper), [common.workdir / CONFIG_FILE]),
         McpConnector(programs, HelperConnections(common.helper), VERSION),
         trust=context.settings.trust_mcp_servers,
+        may_start=may_start,
     )
     return await stack.enter_async_context(servers)

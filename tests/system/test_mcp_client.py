@@ -95,8 +95,9 @@ def agent(desktop: Service) -> Iterator[Agent]:
     found = Agent(desktop)
     yield found
     found.configure()
-    assert found.catalog() == {"tools": [], "servers": []}
+    # Without a request.
     until(lambda: not found.servers(), "the end of all servers")
+    assert found.catalog() == {"tools": [], "servers": []}
 
 
 def test_approved_servers_have_tools_and_run_as_the_agent(agent: Agent) -> None:
@@ -202,8 +203,8 @@ def test_servers_over_http_and_sse_are_reached_by_connections_of_the_agent(agent
         assert (refused.status_code, refused.json()["code"]) == (409, "human_in_control")
         assert agent.desktop.http.delete("/api/v0/desktop/lease").is_success
         agent.write(".mcp.json", b"{}")
-        assert agent.catalog() == {"tools": [], "servers": []}
         until(lambda: [connected(port) for port in ports] == [0, 0], "the end of connections")
+        assert agent.catalog() == {"tools": [], "servers": []}
 
 
 @pytest.mark.soak

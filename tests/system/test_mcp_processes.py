@@ -138,7 +138,7 @@ def test_its_control_plane_and_desktop_end_with_the_input(tmp_path: Path) -> Non
         assert found["content"][0]["text"] == "Exit code 0.\n42\n"
         plane = one.plane["pid"]
         shown = one.call("computer_look")
-        assert [block["type"] for block in shown["content"]] == ["text", "image"]
+        assert [block["type"] for block in shown["content"]] == ["text", "image"], shown["content"]
         assert one.process.stdin is not None
         one.process.stdin.close()
         assert one.process.wait(PATIENCE + 30) == 0

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,8 @@ class MemoryFiles:
     def __init__(self, servers: Json | None = None) -> None:
         self.file = ConfigFile("/data/.mcp.json", None)
         self.reads = 0
+        self.changed: asyncio.Queue[str] | None = None
+        """Changes that are observed; None if the file is not watched."""
         if servers is not None:
             self.write(servers)
 
@@ -30,6 +32,12 @@ class MemoryFiles:
 
     async def stamps(self) -> Sequence[ConfigFile]:
         return [replace(self.file, content=None)]
+
+    async def changes(self) -> AsyncGenerator[None, None]:
+        while self.changed is not None:
+            await self.changed.get()
+            yield
+            self.changed.task_done()
 
     async def read(self) -> Sequence[ConfigFile]:
         self.reads += 1
@@ -43,11 +51,13 @@ class FakeServer:
         self.entry = entry
         self.ended = ""
         self.closed = False
+        self.tools_changed = False
         self.tools = ["echo"]
         self.failure = ""
         self.calls: list[tuple[str, Json]] = []
 
     async def list_tools(self) -> Sequence[Mapping[str, Any]]:
+        self.tools_changed = False
         if self.failure:
             raise ServerFailed(self.failure)
         return [{"name": name} for name in self.tools]

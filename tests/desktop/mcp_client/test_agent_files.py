@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -10,6 +11,9 @@ from deskhand.desktop.files.errors import BadPath, MissingFile
 from deskhand.desktop.mcp_client.agent_files import AgentConfigFiles
 from deskhand.desktop.mcp_client.config_file import LARGEST_FILE
 from deskhand.desktop.mcp_client.ports import ConfigFile
+from tests.desktop.agent_helper.threaded import agent_files
+
+PATIENCE = 20.0
 
 
 class FolderFiles:
@@ -53,3 +57,22 @@ def test_a_large_file_is_not_read_whole(tmp_path: Path) -> None:
     (found,) = read([file])[1]
     assert found.content is not None
     assert len(found.content) == LARGEST_FILE + 1
+
+
+def test_changes_of_the_first_file_that_exists_are_observed(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_bytes(b"{}")
+
+    async def inside() -> None:
+        async with asyncio.timeout(PATIENCE), agent_files() as files:
+            found = AgentConfigFiles(files, [tmp_path / "none", file])
+            async with aclosing(found.changes()) as changes:
+                await anext(changes)
+                (tmp_path / "other").write_bytes(b"")
+                replacement = tmp_path / "b"
+                replacement.write_bytes(b"{}")
+                replacement.rename(file)
+                await anext(changes)
+            assert [one async for one in AgentConfigFiles(files, [tmp_path / "x"]).changes()] == []
+
+    asyncio.run(inside())

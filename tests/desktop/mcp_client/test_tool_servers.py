@@ -29,7 +29,13 @@ class Bench:
         self.connector = FakeConnector()
         self.pauses: list[float] = []
         self.on_pause: Callable[[], None] = lambda: None
-        self.servers = ToolServers(self.files, self.connector, trust=trust, pause=self._pause)
+        self.occupied = False
+        self.servers = ToolServers(
+            *(self.files, self.connector),
+            trust=trust,
+            may_start=lambda: not self.occupied,
+            pause=self._pause,
+        )
 
     async def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -82,6 +88,27 @@ def test_an_unchanged_file_is_not_read_again() -> None:
         assert (bench.files.reads, bench.pauses) == (1, [])
 
     run(scenario, lambda: Bench(ONE))
+
+
+def test_a_watched_file_is_read_without_a_request_while_programs_may_start() -> None:
+    async def scenario(bench: Bench) -> None:
+        changed: asyncio.Queue[str] = asyncio.Queue()
+        bench.files.changed = changed
+        assert await bench.names() == ["a__echo", "b__echo"]
+        first, second = bench.connector.opened
+        bench.occupied = True
+        bench.files.write(ONE)
+        changed.put_nowait("the file")
+        await changed.join()
+        assert not second.closed
+        bench.occupied = False
+        changed.put_nowait("the file")
+        await changed.join()
+        assert second.closed
+        assert not first.closed
+        assert bench.pauses == [0.25]
+
+    run(scenario, lambda: Bench(TWO))
 
 
 def test_a_file_is_read_when_it_rests() -> None:
@@ -168,6 +195,26 @@ def test_a_refresh_lists_tools_again() -> None:
         assert await bench.states(refresh=True) == {"a": "failed"}
 
     run(scenario, lambda: Bench(ONE))
+
+
+def test_a_server_that_reports_a_change_is_asked_for_its_tools_again() -> None:
+    async def scenario(bench: Bench) -> None:
+        assert await bench.names() == ["a__echo", "b__echo"]
+        first, second = bench.connector.opened
+        first.tools, second.tools = ["new"], ["not reported"]
+        first.tools_changed = True
+        # A call needs no list.
+        await bench.servers.call("a__new", {})
+        assert first.tools_changed
+        assert await bench.names() == ["a__new", "b__echo"]
+        # The files have not changed, so that nothing is waited for.
+        assert bench.pauses == []
+        assert len(bench.connector.opened) == 2
+        first.tools_changed, first.failure = True, "no list"
+        states = [await bench.states() for _ in range(2)]
+        assert states == [{"a": "failed", "b": "connected"}] * 2
+
+    run(scenario, lambda: Bench(TWO))
 
 
 def test_a_refresh_that_meets_a_reload_runs_after_it() -> None:

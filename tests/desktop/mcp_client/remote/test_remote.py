@@ -67,6 +67,23 @@ def test_a_server_lists_and_runs_tools_and_no_connection_is_left(transport: Tran
 
 
 @pytest.mark.parametrize("transport", ["http", "sse"])
+def test_a_server_reports_a_change_of_its_tools(transport: Transport) -> None:
+    async def scenario() -> None:
+        async with serving(transport) as server:
+            connection = await opened(server)
+            await connection.list_tools()
+            assert not connection.tools_changed
+            # The stream of messages may be opened after the first report.
+            while not connection.tools_changed:
+                await connection.call("add_tool", {})
+            assert [one["name"] for one in await connection.list_tools()][-1] == "added"
+            assert not connection.tools_changed
+            await connection.close()
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("transport", ["http", "sse"])
 def test_a_server_that_has_gone_ends_the_connection(transport: Transport) -> None:
     async def scenario() -> None:
         async with serving(transport) as server:
