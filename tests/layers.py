@@ -89,12 +89,15 @@ tools/agents/loop: tools/agents/checkpoints tools/agents/providers tools/convers
   tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/providers/compatible: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/providers/gemini: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
 tools/agents/providers/openai: tools/agents/providers tools/conversation tools/kit/support
-tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/gemini
-  tools/agents/scripted/openai tools/agents/scripted/script vncbridge/server
+tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
+  tools/agents/scripted/gemini tools/agents/scripted/openai tools/agents/scripted/script
+  vncbridge/server
 tools/agents/scripted/anthropic: tools/agents/providers tools/agents/scripted/script
+tools/agents/scripted/compatible: tools/agents/providers/compatible tools/agents/scripted/script
 tools/agents/scripted/gemini: tools/agents/providers tools/agents/providers/gemini
   tools/agents/scripted/script
 tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
@@ -162,7 +165,7 @@ OWNER = {
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
     "obstore": {"tools/store"},
-    "openai": {"tools/agents/providers/openai"},
+    "openai": {"tools/agents/providers/compatible", "tools/agents/providers/openai"},
     "PIL": {
         "desktop/screenshots",
         "recording/video",

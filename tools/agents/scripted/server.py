@@ -26,6 +26,7 @@ from deskhand.vncbridge.server.http_protocol import mark_proven
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 from .anthropic.endpoint import MessagesEndpoint
+from .compatible.endpoint import CompletionsEndpoint
 from .gemini.endpoint import GenerateContentEndpoint
 from .log import LogEntry, RequestLog
 from .openai.endpoint import ResponsesEndpoint
@@ -53,6 +54,7 @@ REFUSALS: dict[str, tuple[Problem, str]] = {
 ENDPOINTS: tuple[Endpoint, ...] = (
     MessagesEndpoint(),
     GenerateContentEndpoint(),
+    CompletionsEndpoint(),
     ResponsesEndpoint(),
 )
 FAULTS_REMEMBERED = 1000

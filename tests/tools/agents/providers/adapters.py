@@ -7,6 +7,7 @@ from typing import Any
 
 from deskhand.tools.agents.providers.anthropic.account import AnthropicModel
 from deskhand.tools.agents.providers.attempts import RetryPolicy
+from deskhand.tools.agents.providers.compatible.account import CompatibleModel
 from deskhand.tools.agents.providers.gemini.account import GeminiModel
 from deskhand.tools.agents.providers.openai.account import OpenAiModel
 from deskhand.tools.agents.providers.port import PictureBytes, ProviderAccount
@@ -28,6 +29,8 @@ class TestedAdapter:
     """Status with which a wrong key is refused."""
     writes_cache: bool = True
     """False if writing to the cache costs nothing and is not counted."""
+    reads_cache: bool = True
+    """False if the server reports no cache."""
 
     def model(self, script: str) -> str:
         """Return the name of a script as a model of this provider."""
@@ -61,4 +64,11 @@ ADAPTERS = (
     TestedAdapter(PROVIDERS["anthropic"], AnthropicModel, ""),
     TestedAdapter(PROVIDERS["openai"], OpenAiModel, "/v1"),
     TestedAdapter(PROVIDERS["gemini"], GeminiModel, "", key_status=400, writes_cache=False),
+    TestedAdapter(
+        PROVIDERS["compatible"],
+        CompatibleModel,
+        "/v1",
+        writes_cache=False,
+        reads_cache=False,
+    ),
 )

@@ -10,7 +10,7 @@ import logging
 import re
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -134,7 +134,8 @@ class GeminiModel:
         # Once for all attempts, and for the messages of earlier requests not again.
         parts = await self._parts(prompt, facts)
         configuration = wire.configuration(prompt, old=facts.computer == OLD_TOOL)
-        limits.check_request(facts, 0, sum(part.size for part in parts) + wire.size(configuration))
+        size = sum(part.size for part in parts) + wire.size(configuration)
+        limits.check_request(facts, 0, size)
         request = _Request(
             sent_name(prompt.model),
             [content for part in parts for content in part.contents],
@@ -142,7 +143,8 @@ class GeminiModel:
             wire.screen_size(prompt.messages),
             prompt.computer,
         )
-        return await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
+        reply = await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
+        return replace(reply, request_bytes=size)
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessageContents]:
         """Return the contents of all messages; only those not sent before are converted."""

@@ -1,0 +1,1 @@
+"""Chat completions of any OpenAI-compatible server, through OpenAI's SDK."""

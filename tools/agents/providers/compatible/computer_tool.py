@@ -1,0 +1,84 @@
+"""The computer as one function tool, for models without a tool of their own for it. Pure.
+
+The function ``computer`` has an ``action``, and the fields of that action beside it. The actions
+are the members of our computer toolset.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from deskhand.tools.conversation.conversation import ToolCall
+
+Json = dict[str, Any]
+
+COMPUTER = "computer"
+ACTION = "action"
+_POINT: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
+_REGION: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 4}
+ACTIONS = (
+    "screenshot",
+    "left_click",
+    "right_click",
+    "middle_click",
+    "double_click",
+    "triple_click",
+    "mouse_move",
+    "left_mouse_down",
+    "left_mouse_up",
+    "left_click_drag",
+    "scroll",
+    "type",
+    "key",
+    "hold_key",
+    "wait",
+    "zoom",
+    "cursor_position",
+)
+DESCRIPTION = (
+    "Use the mouse and the keyboard of a desktop, and see its screen. Points are [x, y] in pixels"
+    " of the newest screenshot. Take a screenshot first. The screen after an action is shown in the"
+    " message after the results."
+)
+TOOL: Json = {
+    "type": "function",
+    "function": {
+        "name": COMPUTER,
+        "description": DESCRIPTION,
+        "parameters": {
+            "type": "object",
+            "properties": {
+                ACTION: {"type": "string", "enum": list(ACTIONS)},
+                "coordinate": {**_POINT, "description": "Where to click, move, scroll or drop."},
+                "start_coordinate": {**_POINT, "description": "Where left_click_drag begins."},
+                "text": {
+                    "type": "string",
+                    "description": "The text to type; keys for key and hold_key, as ctrl+s; the"
+                    " keys to hold during a click.",
+                },
+                "scroll_direction": {"type": "string", "enum": ["up", "down", "left", "right"]},
+                "scroll_amount": {"type": "integer", "description": "Notches of the wheel."},
+                "duration": {"type": "number", "description": "Seconds, for wait and hold_key."},
+                "repeat": {"type": "integer", "description": "How often key strikes."},
+                "region": {**_REGION, "description": "[x0, y0, x1, y1], for zoom."},
+            },
+            "required": [ACTION],
+        },
+    },
+}
+
+
+def call_of(call_id: str, name: str, arguments: Mapping[str, Any], *, computer: bool) -> ToolCall:
+    """Return a call of a function as ours; with ``computer`` the function above is offered."""
+    if not computer or name != COMPUTER:
+        return ToolCall(call_id, name, dict(arguments))
+    # Models send null for the fields that an action does not have.
+    own = {key: value for key, value in arguments.items() if key != ACTION and value is not None}
+    # Without an action the computer tool answers which there are.
+    return ToolCall(call_id, str(arguments.get(ACTION, "")), own, COMPUTER)
+
+
+def function_of(call: ToolCall) -> tuple[str, Json]:
+    """Return name and arguments of the function for a call of ours."""
+    if call.toolset is None:
+        return call.name, call.arguments
+    return COMPUTER, {ACTION: call.name, **call.arguments}
