@@ -5,6 +5,9 @@ from typing import Any
 from deskhand import AsyncDesktop, Done
 
 GRID = 1000
+POINTING = {"click_at": "left_click", "hover_at": "mouse_move"}
+KEYS = {"go_back": "alt+Left", "go_forward": "alt+Right"}
+SEARCH = "https://www.google.com"
 
 
 async def perform(desktop: AsyncDesktop, name: str, call: dict[str, Any]) -> Done:
@@ -15,10 +18,8 @@ async def perform(desktop: AsyncDesktop, name: str, call: dict[str, Any]) -> Don
         return [int(call[x]) * size.width // GRID, int(call[y]) * size.height // GRID]
 
     match name:
-        case "click_at":
-            return await desktop.act("left_click", True, coordinate=point())
-        case "hover_at":
-            return await desktop.act("mouse_move", True, coordinate=point())
+        case "click_at" | "hover_at":
+            return await desktop.act(POINTING[name], True, coordinate=point())
         case "drag_and_drop":
             path = [point(), point("destination_x", "destination_y")]
             return await desktop.act("left_click_drag", True, path=path)
@@ -28,15 +29,18 @@ async def perform(desktop: AsyncDesktop, name: str, call: dict[str, Any]) -> Don
             turn = {"scroll_pixels": int(call.get("magnitude", 800)) * side // GRID}
             turn |= {"scroll_direction": call["direction"]}
             return await desktop.act("scroll", True, coordinate=at, **turn)
-        case "key_combination":
-            return await desktop.keyboard.press(call["keys"], observe=True)
+        case "key_combination" | "go_back" | "go_forward":
+            return await desktop.keyboard.press(KEYS.get(name) or call["keys"], observe=True)
         case "wait_5_seconds":
             return await desktop.act("wait", True, duration=5)
+        case "open_web_browser":
+            await desktop.applications.launch("browser")
+            return await desktop.act("wait", True, duration=1)
+        case "search" | "navigate":
+            await desktop.applications.open_url(SEARCH if name == "search" else call["url"])
+            return await desktop.act("wait", True, duration=1)
         case "type_text_at":
             return await type_at(desktop, point(), call)
-        case "go_back" | "go_forward":
-            key = "alt+Left" if name == "go_back" else "alt+Right"
-            return await desktop.keyboard.press(key, observe=True)
     raise ValueError(f"unknown function: {name}")
 
 

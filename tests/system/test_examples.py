@@ -6,11 +6,13 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from deskhand import AsyncDesktop
+from deskhand.desktop.geometry import Size
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE, Service
@@ -100,3 +102,37 @@ def test_function_calls_on_a_grid_become_actions(desktop: Service) -> None:
         assert done.output == f"{action} action performed", name
         assert done.picture is not None, name
         assert point is None or list(done.point) == point, name
+
+
+class Opened:
+    """A desktop of which a program opens the browser, and nothing else."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.applications = self
+
+    async def status(self) -> Any:
+        return SimpleNamespace(model_size=Size(1280, 720))
+
+    async def act(self, action: str, observe: bool, **fields: Any) -> str:
+        self.calls.append((action, observe))
+        return "done"
+
+    async def launch(self, name: str) -> None:
+        self.calls.append(name)
+
+    async def open_url(self, url: str) -> None:
+        self.calls.append(url)
+
+
+def test_function_calls_open_the_browser_and_pages() -> None:
+    perform = runpy.run_path(str(EXAMPLES / "google_grid.py"))["perform"]
+    asked = [
+        ("open_web_browser", {}, "browser"),
+        ("search", {}, "https://www.google.com"),
+        ("navigate", {"url": "https://example.com/"}, "https://example.com/"),
+    ]
+    for name, call, opened in asked:
+        computer = Opened()
+        assert asyncio.run(perform(computer, name, call)) == "done"
+        assert computer.calls == [opened, ("wait", True)]

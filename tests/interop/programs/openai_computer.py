@@ -17,7 +17,8 @@ async def main(root: str, url: str, token: str) -> None:
     example = runpy.run_path(f"{root}/examples/openai_agents_computer.py")
     # The path above must be set first.
     desktop = example["AsyncDesktop"].connect(url, token)
-    async with example["DeskhandComputer"](desktop) as computer:
+    async with desktop:
+        computer = example["DeskhandComputer"](desktop)
         assert ComputerTool(computer).computer is computer
         assert (computer.environment, computer.dimensions) == ("ubuntu", (1280, 720))
         assert base64.b64decode(await computer.screenshot())[:4] == b"\x89PNG"
