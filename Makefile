@@ -54,7 +54,8 @@ attack: setup
 
 # Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
 interop: setup $(INTEROP)
-	DESKHAND_INTEROP_REPORT=docs/clients.md $(PYTHON) -m pytest --durations=10 -m interop tests/interop
+	DESKHAND_INTEROP_REPORT=docs/clients.md $(PYTHON) -m pytest --numprocesses=3 --dist=loadscope \
+		--durations=10 -m interop tests/interop
 
 $(INTEROP): pyproject.toml scripts/make_interop_environment.py
 	$(PYTHON) -m scripts.make_interop_environment

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from tests.system.services import Service, service
 _DOCUMENT = os.environ.get("DESKHAND_INTEROP_REPORT", "")
 _tested = pytest.StashKey[ClientTest]()
 _results: list[ClientTest] = []
+CLIENT_TEST = "client test"
+"""Name of the property of a report with the fields of a `ClientTest`."""
 
 
 @pytest.fixture(scope="session")
@@ -73,15 +75,22 @@ def _client_test(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the outcome of the test of a client; an error of a fixture is a failure."""
+    """Add the outcome of the test of a client; an error of a fixture is a failure."""
     report = yield
     if _tested in item.stash:
         one = item.stash[_tested]
         if report.outcome != "passed" or report.when == "call":
             item.stash[_tested] = replace(one, outcome=report.outcome)
         if report.when == "teardown":
-            _results.append(item.stash[_tested])
+            report.user_properties.append((CLIENT_TEST, asdict(item.stash[_tested])))
     return report
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep the outcome, in the process that reports also what its workers run."""
+    for name, value in report.user_properties:
+        if name == CLIENT_TEST and isinstance(value, dict):
+            _results.append(ClientTest(**value))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -101,5 +110,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail a run of `make interop` that did not test a required client."""
+    if hasattr(session.config, "workerinput"):
+        return
     if _DOCUMENT and untested(_results) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -158,6 +158,8 @@ def test_typing_arrives_only_in_control(stage: Stage) -> None:
             await page.keyboard.type("driving\n")
             first = await stage.typed.readline()
             await page.get_by_role("button", name="Give back").click()
+            # Until then the service may still take what is typed as the person's.
+            await expect(status_of(page)).to_have_text(LIVE)
             await screen.click(force=True)
             await page.keyboard.type("watching again\n")
             await page.get_by_role("button", name="Take control").click()

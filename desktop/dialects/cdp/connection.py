@@ -5,6 +5,7 @@ is refused. A private take-over closes it, as the pages are part of the screen. 
 leaves, or a person takes control, what it holds down is released.
 """
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from .guard import acts, refusal, shows_screen, with_downloads
 from .held_input import HeldInput
 from .root_session import RootSession
 from .steps import step_of
+from .unanswered import ENDED, NO_ANSWER, UnansweredScreenshots
 
 Json = dict[str, Any]
 
@@ -72,6 +74,8 @@ class CdpDesktop:
     roots: tuple[str, ...]
     """The only trees whose files may be read; none: all."""
     downloads: str
+    screenshot_seconds: float = 20.0
+    """Time after which a screenshot fails that the browser does not answer."""
     clock: Callable[[], float] = time.monotonic
 
 
@@ -86,6 +90,8 @@ class CdpConnection:
         self._root = root
         self._chat = chat
         self._held = HeldInput()
+        self._screenshots = UnansweredScreenshots(desktop.screenshot_seconds)
+        self._asked = asyncio.Event()
         # Clients count upwards from 0 or 1: ids of our own requests are negative.
         self._own_ids = count(-1, -1)
 
@@ -93,7 +99,10 @@ class CdpConnection:
         """Relay until either side ends; return the reason for the client."""
         try:
             return await until_one_ends(
-                self._to_browser(stream), self._to_client(stream), self._watch_control()
+                self._to_browser(stream),
+                self._to_client(stream),
+                self._watch_control(),
+                self._watch_screenshots(stream),
             )
         finally:
             self._release()
@@ -118,8 +127,11 @@ class CdpConnection:
                 break
             own = type(message.get("id")) is int and message["id"] < 0
             passed = None if own else self._root.to_client(message)
-            if passed is not None:
-                await stream.send(json.dumps(passed))
+            if passed is None or not self._screenshots.passes(passed):
+                continue
+            for request in self._screenshots.ended(passed):
+                await stream.send(json.dumps(_error(request, SERVER_ERROR, ENDED)))
+            await stream.send(json.dumps(passed))
         raise StreamEnded(CloseReason(NORMAL, "The browser or the page has ended."))
 
     async def _watch_control(self) -> NoReturn:
@@ -129,6 +141,17 @@ class CdpConnection:
             if control.person is not None:
                 self._release()
         raise StreamEnded(PRIVATE)
+
+    async def _watch_screenshots(self, stream: ClientStream) -> NoReturn:
+        while True:
+            self._asked.clear()
+            due = self._screenshots.due
+            if due is None:
+                await self._asked.wait()
+                continue
+            await asyncio.sleep(max(due - self._desktop.clock(), 0.0))
+            for request in self._screenshots.late(self._desktop.clock()):
+                await stream.send(json.dumps(_error(request, SERVER_ERROR, NO_ANSWER)))
 
     def _requested(self, message: Json) -> Json | None:
         """Pass a request to the browser, or return the error for the client."""
@@ -146,6 +169,8 @@ class CdpConnection:
         changed = with_downloads(method, parameters, self._desktop.downloads)
         passed = self._root.to_browser({**message, "params": changed} if changed else message)
         self._held.note(passed)
+        if self._screenshots.asked(message, self._desktop.clock()):
+            self._asked.set()
         self._client.send(passed)
         return None
 
