@@ -23,6 +23,8 @@ class Measurements:
     """Bytes by kind: ``database``, and ``files``, also those in the bucket."""
     spawns: SpawnTimes = field(default_factory=SpawnTimes)
     tool_calls: ToolCallCounts = field(default_factory=ToolCallCounts)
+    dropped_thinking: int = 0
+    """Thinking blocks that providers have dropped from requests."""
 
 
 def metrics_of(measured: Measurements) -> Iterator[Metric]:
@@ -50,6 +52,9 @@ def metrics_of(measured: Measurements) -> Iterator[Metric]:
     )
     meaning = "Tool calls that have ended, by tool and status."
     yield Metric("deskhand_tool_calls_total", "counter", meaning, calls)
+    dropped = (Sample(measured.dropped_thinking),)
+    meaning = "Thinking blocks that providers dropped; more than 0 is a defect."
+    yield Metric("deskhand_dropped_thinking_blocks_total", "counter", meaning, dropped)
 
 
 def _gauges(name: str, meaning: str, label: str, values: Mapping[str, int]) -> Metric:

@@ -32,6 +32,7 @@ def metrics_router(data: Path, store: Store, chats: Chats, fleet: Fleet) -> APIR
             store_bytes={"database": database, "files": stored},
             spawns=fleet.spawns,
             tool_calls=chats.tool_calls,
+            dropped_thinking=await chats.dropped_thinking(),
         )
 
     return router(measure)

@@ -18,6 +18,7 @@ def test_all_that_is_measured_is_a_metric() -> None:
             *("1.2", {"running": 2}, 3, {"ready": 1}, {"database": 10, "files": 20}),
             spawns=SpawnTimes(4, 2.5, 1),
             tool_calls=calls,
+            dropped_thinking=5,
         )
     )
     for line in (
@@ -30,6 +31,7 @@ def test_all_that_is_measured_is_a_metric() -> None:
         "desktop_spawn_seconds_sum 2.5",
         "desktop_spawn_seconds_count 4",
         "desktop_spawn_failures_total 1",
+        "dropped_thinking_blocks_total 5",
         'tool_calls_total{tool="execute",status="done"} 1',
     ):
         assert f"deskhand_{line}" in shown

@@ -9,6 +9,7 @@ refused again.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import cast
 from urllib.parse import urlsplit
 
@@ -88,7 +89,8 @@ class OpenAiModel:
         # Once for all attempts, and for the messages of earlier requests not again.
         body = wire.encoded(prompt, await self._parts(prompt, facts), facts)
         limits.check_request(facts, 0, len(body))
-        return await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
+        reply = await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
+        return replace(reply, request_bytes=len(body))
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.SentMessage]:
         """Return the parts of all messages; only those that were not sent before are converted."""

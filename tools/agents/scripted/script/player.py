@@ -252,7 +252,8 @@ def _position(script: Script, request: Request) -> _Position:
     for state in states(request.messages):
         summarized = CALL_ID.fullmatch(state.call_id or "")
         if summarized is not None:
-            return _after(script, request, summarized, without_calls)
+            # The replies after it that have no calls are those that the summary knows already.
+            return _after(script, request, summarized, 0)
     return _wrapped(script, request, _Position(0, without_calls))
 
 
