@@ -17,6 +17,8 @@ from .terminal import settings as read_settings
 
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
+BAD_REQUEST, CONFLICT = 400, 409
+
 Json = dict[str, Any]
 
 
@@ -87,7 +89,7 @@ async def _work(
         result = await wait(plane.client, chat_id, timeout)
         # Each question ends one wait. The turn goes on with the answer, so wait again.
         while result.get("requires_action"):
-            question = result["requires_action"]["question"]
+            question = result["requires_action"]
             if not await _answered(plane.client, chat_id, question, timeout, quiet):
                 break
             result = await wait(plane.client, chat_id, timeout)
@@ -130,19 +132,26 @@ async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
 
 
 async def _answered(
-    client: DesktopClient, chat_id: str, question: str, timeout: float, quiet: Any
+    client: DesktopClient, chat_id: str, question: Json, timeout: float, quiet: Any
 ) -> bool:
     """Wait for an answer, from this terminal or from the run's page; return whether one came."""
-    quiet(f"It asks: {question}")
-    typing = asyncio.create_task(typed_line("Answer: "), name="typed answer")
+    quiet(f"It asks: {question['question']}")
+    prompt = "approve, refuse or always: " if question["kind"] == "approval" else "Answer: "
+    typing = asyncio.create_task(typed_line(prompt), name="typed answer")
     elsewhere = asyncio.create_task(_answered_elsewhere(client, chat_id), name="answered elsewhere")
     try:
         done, _ = await asyncio.wait(
             {typing, elsewhere}, timeout=timeout, return_when=asyncio.FIRST_COMPLETED
         )
         if typing in done:
-            body = {"answer": typing.result()}
-            await client.request("POST", f"/api/v0/chats/{chat_id}/answer", json=body)
+            body = {"answer": typing.result(), "question": question["id"]}
+            try:
+                await client.request("POST", f"/api/v0/chats/{chat_id}/answer", json=body)
+            except DesktopRefused as error:
+                # Not a decision, or answered elsewhere: the next wait returns what is open now.
+                if error.status not in (BAD_REQUEST, CONFLICT):
+                    raise
+                quiet(f"  {error}")
         return bool(done)
     finally:
         for task in (typing, elsewhere):

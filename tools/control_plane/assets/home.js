@@ -1,5 +1,6 @@
 // The wall: live desktops, recent runs, and a box to start a task.
 import { address, get, post } from "./api.js";
+import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
@@ -87,6 +88,7 @@ async function read() {
     );
     byId("runs-none").hidden = runs.length > 0;
     byId("stop-all").hidden = !listed.chats.some(isAtWork);
+    await readBell();
     refreshShots();
   });
 }

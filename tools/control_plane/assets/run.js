@@ -219,6 +219,36 @@ function showWords(box, place, text) {
   setText(byId(place), text || "");
 }
 
+let asked = null;
+
+/** The open question: words for a person, buttons for an approval. */
+function showQuestion(question) {
+  showWords("question-box", "question", question?.question);
+  const approval = question?.kind === "approval";
+  byId("answer-form").hidden = approval;
+  byId("decision").hidden = !approval;
+  const call = question?.call;
+  byId("question-call").hidden = !call;
+  setText(byId("question-call"), call ? `${call.action || call.tool} ${JSON.stringify(call.arguments, null, 2)}` : "");
+  const picture = byId("question-picture");
+  picture.hidden = !question?.picture;
+  if (question?.picture && asked?.picture !== question.picture) {
+    picture.href = address(`api/v0/files/${question.picture}`);
+    picture.querySelector("img").src = picture.href;
+  }
+  asked = question || null;
+  showLeft();
+}
+
+function showLeft() {
+  const left = asked?.deadline ? Math.max(0, asked.deadline - Date.now() / 1000) : null;
+  setText(byId("question-left"), left === null ? "" : `Refused in ${duration(Math.ceil(left))} without an answer.`);
+}
+
+async function answer(text) {
+  await troubled(() => post(`api/v0/chats/${id}/answer`, { answer: text, ...(asked && { question: asked.id }) }));
+}
+
 function showFiles(files) {
   const shown = files.filter((file) => file.kind === "attachment" || file.kind === "recording");
   byId("files-box").hidden = shown.length === 0;
@@ -254,7 +284,7 @@ function show({ chat, recordings, children, changed_turns: changed }) {
   showWords("report-box", "report", chat.report || chat.last_error);
 
   const busy = isAtWork(chat);
-  showWords("question-box", "question", chat.requires_action?.question);
+  showQuestion(chat.requires_action);
   byId("stop").hidden = !busy;
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
@@ -317,11 +347,13 @@ byId("rings").addEventListener("change", (event) => {
 byId("answer-form").addEventListener("submit", async (event) => {
   event.preventDefault();
   const form = event.currentTarget;
-  await troubled(async () => {
-    await post(`api/v0/chats/${id}/answer`, { answer: form.answer.value });
-    form.reset();
-  });
+  await answer(form.answer.value);
+  form.reset();
 });
+for (const button of byId("decision").querySelectorAll("button")) {
+  button.addEventListener("click", () => answer(button.dataset.answer));
+}
+setInterval(showLeft, 1000);
 byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`)));
 byId("video").addEventListener(
   "loadedmetadata",

@@ -5,7 +5,13 @@ from uuid import uuid4
 
 import pytest
 
-from deskhand.tools.conversation.errors import IllegalMove, MessageQueueFull, NoModel
+from deskhand.tools.conversation.errors import (
+    IllegalMove,
+    MessageQueueFull,
+    NoModel,
+    QuestionClosed,
+)
+from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import MessageView, StepView, UsageView
 from tests.tools.control_plane.fakes import Json, control_plane, file_view
 
@@ -340,6 +346,43 @@ def test_a_question_is_answered(tmp_path: Path) -> None:
             missing = await client.post(f"{CHATS}/{UNKNOWN_CHAT}/answer", json={"answer": "Yes"})
             assert missing.status_code == 404
         assert made.chats.asked == [("answer", chat.id, "Yes")]
+
+    asyncio.run(scenario())
+
+
+def test_a_later_answer_gets_the_first(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        chat = made.chats.add(state="requires_action")
+        made.chats.failure = QuestionClosed("q1", "answered", "approve", "Ann", 5.0)
+        async with made.client() as client:
+            body = {"answer": "refuse", "question": "q1"}
+            reply = await client.post(f"{CHATS}/{chat.id}/answer", json=body)
+        assert reply.status_code == 409
+        assert reply.json() == {
+            "message": "the question was answered already: approve",
+            "first": {
+                "question": "q1",
+                "state": "answered",
+                "answer": "approve",
+                "answered_by": "Ann",
+                "closed_at": 5.0,
+            },
+        }
+
+    asyncio.run(scenario())
+
+
+def test_a_chat_has_restrictions(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        wanted = {"approval": "every", "domains": ["example.com"], "look_only": True}
+        async with made.client() as client:
+            assert (await client.post(CHATS, json=wanted)).status_code == 201
+            wrong = await client.post(CHATS, json={"approval": "never"})
+        assert wrong.status_code == 400
+        limits = ChatRestrictions("every", ("example.com",), True)
+        assert made.chats.asked[0][1]["restrictions"] == limits
 
     asyncio.run(scenario())
 
