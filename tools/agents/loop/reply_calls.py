@@ -85,6 +85,8 @@ class ReplyCalls:
         self.report: Report | None = None
         self.stuck = False
         """True if the agent repeats itself."""
+        self.unconfirmed = False
+        """True if a call was not run because nobody acknowledged its safety checks."""
         self.steps = 0
         """Calls that were begun."""
 
@@ -172,6 +174,8 @@ class ReplyCalls:
 
     def _record(self, index: int) -> None:
         call = self._calls[index]
+        if call.checks and not self._results[index].acknowledged:
+            self.unconfirmed = True
         if self.report is not None or self._is_report(call):
             return
         # An action without a picture may have changed the screen: its result does not show it.

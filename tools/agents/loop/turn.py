@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 LONGEST_CUT_ROW = 3
 """Replies in a row that may hit the length limit before the turn is given up."""
 
+UNCONFIRMED = "No person confirmed an action that the model's provider wants confirmed."
 GO_ON = "Your reply was interrupted. Go on from there."
 CUT_SHORT = "Your reply was cut off at the length limit. Go on from there, in smaller portions."
 
@@ -161,6 +162,7 @@ class _Turn:
         self._cut_row = 0
         self._stuck_detector = StuckDetector()
         self._stuck = False
+        self._unconfirmed = False
         self._problems: tuple[str, ...] = ()
         self._facts = model_facts(settings.model)
         self._prompts = TurnPrompts(
@@ -190,6 +192,8 @@ class _Turn:
                 report = await self._run_calls(calls, reply.usage.dropped_thinking)
                 if report is not None:
                     return report
+                if self._unconfirmed:
+                    raise _Ended("refusal", UNCONFIRMED, "blocked")
                 if self._stuck:
                     # The kind is stored with the turn, so that it keeps its name.
                     raise _Ended("watchdog", STUCK)
@@ -314,4 +318,5 @@ class _Turn:
                 content: tuple[Block, ...] = (*running.results, *problems)
                 await self._transcript.append(Message("user", content))
         self._stuck = running.stuck
+        self._unconfirmed = running.unconfirmed and self._facts.ends_unconfirmed
         return running.report

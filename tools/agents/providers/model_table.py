@@ -52,6 +52,8 @@ class ModelFacts:
     """The provider's own means of shortening a history; ``None`` if it has none."""
     cache: Literal["marks", "breakpoints", "implicit"] = "implicit"
     """How a request names what is to be cached: Anthropic's marks, OpenAI's breakpoints."""
+    ends_unconfirmed: bool = False
+    """True if a turn must end after a call whose safety check nobody has acknowledged."""
 
 
 def _prices(
@@ -104,7 +106,10 @@ _GEMINI = ModelFacts(
     window_tokens=1_048_576,
     pictures=3000,
     largest_request=20 * MEGABYTE,
+    ends_unconfirmed=True,
 )
+# Their computer tool has other functions, and browsers only.
+_GEMINI_PREVIEW = replace(_GEMINI, computer="computer_use_preview")
 
 TABLE = {
     "claude-": _CLAUDE,
@@ -145,6 +150,9 @@ TABLE = {
     "gpt-5.4": replace(_GPT_5, prices=_prices(2.5, 15, 0.25, None, _GPT_LONG)),
     "computer-use-preview": _PREVIEW,
     "gemini-": _GEMINI,
+    "gemini-2.5-computer-use-preview": _GEMINI_PREVIEW,
+    "gemini-3-flash-preview": _GEMINI_PREVIEW,
+    "gemini-3-pro-preview": _GEMINI_PREVIEW,
     "gemini-3.5-flash": _GEMINI,
     "gemini-3.8-flash": _GEMINI,
     "gemini-4-argon": _GEMINI,

@@ -1,5 +1,6 @@
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,13 @@ from deskhand.tools.agents.loop.turn import CUT_SHORT, LoopSettings, TurnEnd, ru
 from deskhand.tools.agents.loop.turn_prompts import HARD_ATTEMPTS
 from deskhand.tools.agents.providers.errors import LimitReached, ModelUnavailable
 from deskhand.tools.agents.providers.port import Usage
-from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import (
+    Message,
+    SafetyCheck,
+    Text,
+    ToolCall,
+    ToolResult,
+)
 from tests.tools.agents.loop.fakes import (
     MemoryTranscript,
     ModelOf,
@@ -253,6 +260,28 @@ def test_a_turn_goes_on_after_a_limit_with_a_shorter_history() -> None:
 def test_a_refusal_fails_the_turn() -> None:
     end = turn(ModelOf(reply(Text("No."), stop_reason="refusal")))
     assert (end.outcome, end.error_kind, end.report) == ("failed", "refusal", "No.")
+
+
+@pytest.mark.parametrize(
+    ("model", "acknowledged", "ended"),
+    [("gemini:m", False, True), ("gemini:m", True, False), ("openai:m", False, False)],
+)
+def test_a_provider_may_want_a_turn_to_end_without_a_confirmation(
+    model: str, acknowledged: bool, ended: bool
+) -> None:
+    asking = replace(CLICK, checks=(SafetyCheck("", "require_confirmation", "It pays."),))
+
+    async def answer(call: ToolCall) -> ToolResult:
+        said = (Text("Not done: a person refused."),)
+        failed = not acknowledged
+        return ToolResult(call.id, said, failed, call.toolset, acknowledged)
+
+    replies = ModelOf(reply(Text("I pay."), asking), reply(Text("Done.")))
+    settings = LoopSettings(model=model, system="Be good.")
+    end = turn(replies, toolbox=ToolboxOf(answer), settings=settings)
+    expected = ("blocked", "refusal", "I pay.") if ended else ("done", None, "Done.")
+    assert (end.outcome, end.error_kind, end.report) == expected
+    assert len(replies.prompts) == (1 if ended else 2)
 
 
 def test_a_reply_that_was_cut_off_is_continued() -> None:

@@ -19,7 +19,12 @@ from deskhand.tools.agents.providers.errors import (
     ModelUnavailable,
     NoCredit,
 )
-from deskhand.tools.agents.providers.gemini.account import PROVIDER, GeminiModel, _classified
+from deskhand.tools.agents.providers.gemini.account import (
+    OLD_TOOL,
+    PROVIDER,
+    GeminiModel,
+    _classified,
+)
 from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.agents.providers.port import ModelReply, Prompt
 from deskhand.tools.agents.providers.provider_table import ModelAccount
@@ -380,6 +385,19 @@ def test_a_picture_that_was_removed_is_replaced_by_a_text() -> None:
             assert s.server.log[-1].pictures == ()
 
     run(scenario)
+
+
+@pytest.mark.parametrize(
+    ("model", "old"),
+    [
+        ("gemini-3.5-flash", False),
+        ("gemini-4-argon", False),
+        ("gemini-2.5-computer-use-preview-10-2025", True),
+        ("gemini-3-flash-preview", True),
+    ],
+)
+def test_the_model_table_knows_which_functions_a_model_has(model: str, old: bool) -> None:
+    assert (model_facts(model).computer == OLD_TOOL) == old
 
 
 ACCOUNT = ModelAccount(PROVIDER, "key", None, "GEMINI_API_KEY")
