@@ -78,6 +78,9 @@ TOP_KEYS = frozenset(
 )
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Value of ``anthropic-beta`` without which ``thinking.block_binding`` is an unknown key."""
+DISPLAYS = ("summarized", "omitted", "updates")
+UPDATES_BETA = "thinking-display-updates-2026-08-18"
+"""Value of ``anthropic-beta`` without which thinking is not shown as updates."""
 BLOCK_KEYS = {
     "text": frozenset({"text"}),
     "image": frozenset({"source"}),
@@ -304,6 +307,10 @@ def _drops_blocks(value: object, betas: frozenset[str]) -> bool:
         return False
     thinking = _object(value, "thinking")
     _only(thinking, {"type", "display", "budget_tokens", "block_binding"}, "thinking")
+    shown = thinking.get("display", "summarized")
+    _check(shown in DISPLAYS, "thinking.display", f"must be one of {', '.join(DISPLAYS)}")
+    known = shown != "updates" or UPDATES_BETA in betas
+    _check(known, "thinking.display", "Extra inputs are not permitted")
     kinds = ("adaptive", "enabled", "disabled")
     _check(thinking.get("type") in kinds, "thinking.type", f"must be one of {', '.join(kinds)}")
     where = "thinking.block_binding"

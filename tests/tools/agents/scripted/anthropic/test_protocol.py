@@ -313,3 +313,12 @@ def test_a_summary_stands_first_in_a_reply() -> None:
     del body["messages"][0]["content"][0]
     with pytest.raises(InvalidRequest, match="the first must be of the user"):
         read_request(body, measure, betas)
+
+
+def test_thinking_is_shown_as_updates_with_its_beta_only() -> None:
+    shown = {**good(), "thinking": {"type": "adaptive", "display": "updates"}}
+    read_request(shown, measure, frozenset({"thinking-display-updates-2026-08-18"}))
+    for display, problem in (("updates", "Extra inputs are not permitted"), ("all", "must be one")):
+        shown["thinking"]["display"] = display
+        with pytest.raises(InvalidRequest, match=rf"thinking\.display: {problem}"):
+            read_request(shown, measure)
