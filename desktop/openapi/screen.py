@@ -150,7 +150,7 @@ FOCUS = record(
     "Focus",
     {
         "window": described(
-            nullable(record("FocusedWindow", {"title": TEXT, "class": TEXT, "dialog": FLAG})),
+            nullable(record("WindowWithFocus", {"title": TEXT, "class": TEXT, "dialog": FLAG})),
             "Null if no window has the keyboard.",
         ),
         "field": described(
