@@ -9,7 +9,13 @@ from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
 from deskhand.tools.agents.loop.turn import LoopSettings, run_turn
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.merged_messages import merged
-from deskhand.tools.agents.providers.port import Compacted, ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import (
+    Compacted,
+    ModelReply,
+    Prompt,
+    RequestFigures,
+    Usage,
+)
 from deskhand.tools.agents.scripted.anthropic.binding import signed
 from deskhand.tools.agents.scripted.script.request import Request
 from deskhand.tools.conversation.conversation import (
@@ -82,7 +88,7 @@ class TraceTools:
     people_seconds = 0.0
 
     async def call(
-        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+        self, call: ToolCall, *, picture: bool = True, request: RequestFigures | None = None
     ) -> ToolResult:
         """Return the result of a step."""
         number = int(call.id.rpartition("_")[2])

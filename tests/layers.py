@@ -81,12 +81,13 @@ tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tool
   tools/secrets tools/store
 tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/checkpoints
-  tools/agents/desktops tools/agents/loop tools/agents/providers tools/agents/questions
-  tools/conversation tools/kit tools/kit/support tools/secrets tools/store tools/store/faults
-  vncbridge/server
+  tools/agents/costs tools/agents/desktops tools/agents/loop tools/agents/providers
+  tools/agents/questions tools/conversation tools/kit tools/kit/support tools/secrets tools/store
+  tools/store/faults vncbridge/server
+tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
-tools/agents/loop: tools/agents/checkpoints tools/agents/providers tools/conversation
-  tools/kit/support tools/store/faults
+tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
+  tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/providers/compatible: tools/agents/providers tools/conversation tools/kit/support
@@ -109,13 +110,14 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/store vncbridge vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
-tools/control_plane/metrics: desktop/metrics tools/conversation tools/fleet
-tools/control_plane/openapi: desktop/openapi tools/conversation vncbridge/auth vncbridge/openapi
+tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
+tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation vncbridge/auth
+  vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
-tools/control_plane/routes: desktop recording/library tools/audit tools/control_plane
-  tools/control_plane/run_video tools/conversation tools/kit/support tools/secrets tools/store
-  vncbridge/http
+tools/control_plane/routes: desktop recording/library tools/agents/costs tools/audit
+  tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
+  tools/secrets tools/store vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop desktop/network tools/conversation tools/kit/support tools/store
   vncbridge vncbridge/auth vncbridge/http vncbridge/viewer

@@ -19,14 +19,14 @@ class Sample(NamedTuple):
     value: float
     labels: Mapping[str, str] = {}
     suffix: str = ""
-    """``_sum`` and ``_count`` of a summary."""
+    """``_sum`` and ``_count`` of a summary; also ``_bucket`` of a histogram."""
 
 
 class Metric(NamedTuple):
     """All samples of one name."""
 
     name: str
-    kind: Literal["counter", "gauge", "summary"]
+    kind: Literal["counter", "gauge", "summary", "histogram"]
     meaning: str
     samples: tuple[Sample, ...]
 

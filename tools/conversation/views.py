@@ -22,6 +22,10 @@ class UsageView:
     cache_write_tokens: int = 0
     dropped_thinking: int = 0
     """Thinking blocks that did not fit their prefix, which the provider dropped."""
+    thinking_tokens: int = 0
+    """Part of the output."""
+    cost_usd: float | None = 0.0
+    """``None`` if the prices of a model are not known."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,8 @@ class StepView:
     started_at: float
     ended_at: float | None
     timings: Json
-    """Milliseconds by stage."""
+    """Milliseconds by stage: ``queue_ms``, ``model_first_byte_ms``, ``model_ms``, ``act_ms``,
+    ``settle_ms``, ``capture_ms``, ``encode_ms``, ``own_ms`` (our own code)."""
     details: Json
     """``model_point``, ``native_point`` and ``changed_fraction`` of a computer action; ``reason``,
     the model's own, where its provider returns one; where the provider dropped thinking blocks
@@ -133,6 +138,8 @@ class StepView:
     screenshot_file_id: str | None
     video_start: float | None
     video_end: float | None
+    usage: Json | None = None
+    """Tokens and ``cost_usd`` of the request to the model; the first call of a reply has it."""
 
     def to_json(self) -> Json:
         """Return the step in the form of the HTTP API."""

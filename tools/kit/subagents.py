@@ -19,7 +19,7 @@ from deskhand.tools.kit.support.arguments import (
 )
 from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
-BUDGET = ("steps", "minutes", "tokens")
+BUDGET = ("steps", "minutes", "tokens", "usd")
 KINDS = ("general", "explore", "computer_use")
 _CHAT_ID: Json = {"type": "string", "format": "uuid", "description": "The id that spawning gave."}
 _TEXT: Json = {"type": "string"}
@@ -244,10 +244,10 @@ def _budget(value: Any) -> Json:
     if value is None:
         return {}
     if not isinstance(value, dict) or not set(value) <= set(BUDGET):
-        raise BadArguments("budget must be an object with steps, minutes or tokens")
+        raise BadArguments("budget must be an object with steps, minutes, tokens or usd")
     for name, amount in value.items():
-        # Only minutes may be fractional: steps and tokens are counted.
-        whole = name == "minutes" or isinstance(amount, int)
+        # Steps and tokens are counted: only minutes and money may be fractional.
+        whole = name in ("minutes", "usd") or isinstance(amount, int)
         # ``bool`` is a subclass of ``int``, so ``true`` would count as 1.
         if isinstance(amount, bool) or not isinstance(amount, int | float) or not whole:
             raise BadArguments(f"budget.{name} must be a number")
@@ -301,6 +301,7 @@ _ORDER: Json = {
             "steps": {"type": "integer", "minimum": 1},
             "minutes": {"type": "number", "exclusiveMinimum": 0},
             "tokens": {"type": "integer", "minimum": 1},
+            "usd": {"type": "number", "exclusiveMinimum": 0},
         },
         "additionalProperties": False,
     },

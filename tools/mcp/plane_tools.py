@@ -29,7 +29,7 @@ AGENTS: tuple[McpTool, ...] = (
             "prompt": _TEXT,
             "title": _TEXT,
             "model": _TEXT,
-            "budget": {"type": "object", "description": "steps, minutes or tokens at most."},
+            "budget": {"type": "object", "description": "steps, minutes, tokens or usd at most."},
         },
         {**_STATUS, "live_url": _TEXT},
         ("prompt",),

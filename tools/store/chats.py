@@ -308,6 +308,8 @@ def _view(
             sum(turn.cache_read_tokens for turn in turns),
             sum(turn.cache_write_tokens for turn in turns),
             sum(turn.dropped_thinking for turn in turns),
+            sum(turn.thinking_tokens for turn in turns),
+            _cost(turns),
         ),
         children=children,
         version=row.version,
@@ -317,6 +319,16 @@ def _view(
         look_only=row.look_only,
     )
     return shown if newest is None else _with_turn(shown, turns, newest)
+
+
+def _cost(turns: Sequence[TurnRow]) -> float | None:
+    """Return the cost of turns; a turn of an earlier version that used tokens has none."""
+    total = 0.0
+    for turn in turns:
+        if turn.cost_usd is None and (turn.input_tokens or turn.output_tokens):
+            return None
+        total += turn.cost_usd or 0.0
+    return total
 
 
 def _with_turn(shown: ChatView, turns: Sequence[TurnRow], newest: TurnRow) -> ChatView:

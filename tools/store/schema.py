@@ -116,6 +116,9 @@ class TurnRow(Base):
     """Hash of its last step, see ``step_hash``; ``None`` until the turn ends."""
     dropped_thinking: Mapped[int] = mapped_column(default=0)
     """Thinking blocks that the provider dropped from requests; more than 0 is a defect."""
+    thinking_tokens: Mapped[int] = mapped_column(default=0, server_default="0")
+    cost_usd: Mapped[float | None] = mapped_column(default=0.0)
+    """``None`` if it is not known, as in turns of earlier versions."""
     recording: Mapped[Json] = mapped_column(default=dict)
     recorded: Mapped[bool | None] = mapped_column(
         Computed("json_array_length(recording, '$.file_ids') > 0", persisted=False), deferred=True
@@ -199,6 +202,8 @@ class StepRow(Base):
     """Milliseconds by stage."""
     details: Mapped[Json] = mapped_column(default=dict)
     """Of a computer action: the point, and the fraction of the screen that changed."""
+    usage: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """Tokens and ``cost_usd`` of the request to the model, with the first call of its reply."""
     # ON DELETE SET NULL looks the file up here: without an index it reads the whole table.
     screenshot_file_id: Mapped[str | None] = mapped_column(
         ForeignKey("files.id", ondelete="SET NULL"), index=True

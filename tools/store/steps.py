@@ -19,7 +19,7 @@ Json = dict[str, Any]
 _STEPS = StepRow.__table__.c
 _VIEWED = tuple(field.name for field in fields(StepView))
 _NOT_YET: Json = dict.fromkeys(
-    ("error", "ended_at", "screenshot_file_id", "video_start", "video_end")
+    ("error", "ended_at", "screenshot_file_id", "video_start", "video_end", "usage")
 )
 # Statements of each call are built once: their construction takes longer than their execution.
 # Two calls cannot get the same index, because the store admits one writer at a time.
@@ -59,6 +59,8 @@ class StepEnd:
     title: str | None = None
     arguments: Json | None = None
     """Title and arguments replace those of the beginning, where they may show more or less."""
+    usage: Json | None = None
+    """Tokens and cost of the request to the model that led to the step."""
 
 
 def begin(
@@ -118,6 +120,7 @@ def end(connection: Connection, step_id: str, ended: StepEnd) -> StepView:
         "timings": ended.timings,
         "details": ended.details,
         "screenshot_file_id": ended.screenshot_file_id,
+        "usage": ended.usage,
     }
     if ended.title is not None and ended.arguments is not None:
         changes |= {"title": ended.title, "arguments": ended.arguments}

@@ -56,6 +56,8 @@ class GateDecision:
     """Text for the model; None if the call may be performed."""
     acknowledged: bool = False
     """True if a person approved it in view of the provider's safety checks."""
+    asked: bool = False
+    """True if it waited for the answer of a person."""
 
 
 class CallScene(Protocol):
@@ -108,7 +110,8 @@ class CallGate:
             if asked is None or asked.kind != "approval" or call.name in _ASK_THEMSELVES:
                 return GateDecision()
             wanted = NewQuestion(self._chat_id, step_id, call.id, "approval", asked.text)
-            return await self._decided(call, await self._questions.ask(wanted), None)
+            decision = await self._decided(call, await self._questions.ask(wanted), None)
+            return replace(decision, asked=True)
         watched = self._mode != "auto" and call.toolset is not None and call.name in NEEDS_FOCUS
         focus = await scene.focus() if watched else FocusFacts()
         proposed = ProposedCall(call, focus, self._restrictions.domains)
@@ -134,7 +137,8 @@ class CallGate:
                 tuple(risk.rule for risk in risks),
             )
         )
-        return await self._decided(call, question, (scene.focus, focus) if watched else None)
+        seen = (scene.focus, focus) if watched else None
+        return replace(await self._decided(call, question, seen), asked=True)
 
     async def _decided(
         self,

@@ -125,7 +125,7 @@ class Chats:
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self.supervisor = Supervisor(store, self._turns, now)
         self.publish_refused = self._repository.publish_refused
-        self.tool_calls = self._repository.tool_calls
+        self.tool_calls, self.costs = self._repository.tool_calls, self._repository.costs
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )

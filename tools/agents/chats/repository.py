@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.costs.counts import CostCounts
 from deskhand.tools.agents.desktops.ports import ChatSettings, Now
 from deskhand.tools.agents.loop.waits import ChatWaits
 from deskhand.tools.conversation.conversation import Message, Text
@@ -74,7 +75,9 @@ class ChatRepository:
         self.hub = hub
         self.settings = settings
         self.now = now
+        self.clock = clock
         self.tool_calls = ToolCallCounts()
+        self.costs = CostCounts()
         self.waits = ChatWaits(now, clock, self._publish_wait)
 
     async def view(self, chat_id: str) -> ChatView:

@@ -1,12 +1,15 @@
 """Steps of one chat as rows: written before a call and after it, and published each time."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.conversation.conversation import Image, ToolCall
+from deskhand.tools.agents.costs.step_times import StepTimes
+from deskhand.tools.agents.providers.port import RequestFigures
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.conversation.titles import step_title, withheld
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.support.call_result import CallResult
@@ -20,6 +23,9 @@ from .transcript import result_to_json
 
 Json = dict[str, Any]
 
+# Characters that the recorder accepts in a step's name and error.
+_LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
+
 
 class StepRecords:
     """Writes the steps of a chat that calls ``tools``."""
@@ -31,6 +37,13 @@ class StepRecords:
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
+        self._times = StepTimes(repository.clock())
+        self._waited = 0.0
+        """Seconds for which calls have waited for approvals."""
+
+    def add_wait(self, seconds: float) -> None:
+        """Record that the call that runs has waited for a person."""
+        self._waited += seconds
 
     async def begin(self, call: ToolCall) -> str:
         """Insert the step of a call that begins; return its id."""
@@ -58,9 +71,24 @@ class StepRecords:
         return view.id
 
     async def end(
-        self, call: ToolCall, step_id: str, call_result: CallResult, status: str = "done"
+        self,
+        call: ToolCall,
+        step_id: str,
+        call_result: CallResult,
+        status: str = "done",
+        *,
+        request: RequestFigures | None = None,
     ) -> StepView:
-        """Store the result of a step; raise ``UnknownRow`` if it was deleted with its chat."""
+        """Store the result of a step; raise ``UnknownRow`` if it was deleted with its chat.
+
+        ``request`` is the request to the model that led to it, if no earlier step has that.
+        """
+        times = self._times.of_step(
+            self._repository.clock(),
+            self._waited + self._repository.waits.waited_seconds(self._chat_id),
+            None if request is None else request.times,
+            call_result.timings,
+        )
         pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
         final = call_result.final_arguments
 
@@ -71,11 +99,12 @@ class StepRecords:
                 result_to_json(call_result.result),
                 now,
                 call_result.outcome.error,
-                call_result.timings,
+                times,
                 call_result.details,
                 pictures[-1] if pictures else None,
                 None if final is None else step_title(call.name, final),
                 final,
+                None if request is None else asdict(request.usage),
             )
             chats.count_change(connection, self._chat_id, now)
             return steps.end(connection, step_id, ended)
@@ -84,6 +113,7 @@ class StepRecords:
         self._repository.hub.publish("step", self._chat_id, view.to_json())
         known = call.toolset is not None or call.name in self._tools
         self._repository.tool_calls.add(view.tool, view.status, known=known)
+        self._repository.costs.add_step(times)
         return view
 
     async def illustrate(self, step_id: str, file_id: str) -> None:
@@ -94,3 +124,25 @@ class StepRecords:
 
         view = await self._repository.store.write(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())
+
+
+def recorder_step(step: StepView) -> Json:
+    """Return a step in the form that the recorder of its desktop accepts."""
+    return {
+        "tool_call_id": step.tool_call_id,
+        "chat_id": step.chat_id,
+        "tool": step.tool[:_LONGEST_NAME],
+        "title": step.title,
+        "started": step.started_at,
+        "ended": step.ended_at,
+        "error": step.error and step.error[:_LONGEST_ERROR],
+    }
+
+
+def hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:
+    """Mask the texts of a result."""
+    content = tuple(
+        replace(block, text=hide(block.text)) if isinstance(block, Text) else block
+        for block in result.content
+    )
+    return replace(result, content=content)

@@ -69,6 +69,8 @@ def finished(child: ChildChat, live_url: str | None) -> Json:
             "cache_read_tokens": turn.cache_read_tokens,
             "cache_write_tokens": turn.cache_write_tokens,
             "dropped_thinking": turn.dropped_thinking,
+            "thinking_tokens": turn.thinking_tokens,
+            "cost_usd": turn.cost_usd,
         },
         "live_url": live_url,
     }

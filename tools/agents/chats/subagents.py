@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.desktop.network.egress import EgressRequest, from_json
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
-from deskhand.tools.agents.providers.model_table import SCRIPTED
+from deskhand.tools.agents.providers.model_table import SCRIPTED, model_facts
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import (
     ApprovalMode,
@@ -36,6 +36,9 @@ from .turn_tasks import Turns
 
 Json = dict[str, Any]
 
+UNKNOWN_PRICES = (
+    "budget.usd needs the prices of the model, and those of {} are not known; use budget.tokens"
+)
 NOT_WAITABLE = "target chat is not a subagent of the current chat"
 NOT_BELOW = "target chat is not a descendant of current chat"
 # Kinds of events that do not change whether a chat is at rest.
@@ -80,6 +83,8 @@ class ChildChats:
                 f"no desktop has the id {request.desktop}; leave desktop out for an own"
             )
         model, _ = self._models.resolve(request.model, role=role_of(request.kind, caller_id))
+        if "usd" in request.budget and model_facts(model).prices is None:
+            raise BadChatRequest(UNKNOWN_PRICES.format(model))
         egress = await self._child_egress(caller_id, request, model)
         requested = request.desktop if request.kind == "computer_use" else None
         new_chat = NewChat(

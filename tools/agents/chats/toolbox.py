@@ -20,13 +20,14 @@ from typing import Any
 
 from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
 from deskhand.tools.agents.approvals.risk_rules import FocusFacts, focus_facts
+from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.loop.interruption import CallInterrupted, CallSuspended
-from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
+from deskhand.tools.agents.providers.port import RequestFigures
+from deskhand.tools.conversation.conversation import ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
 from deskhand.tools.conversation.states import ChatState, StateEvent
-from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.computer import ComputerOutcome
 from deskhand.tools.kit.support.call_result import CallResult
 from deskhand.tools.kit.support.human_control import HumanControlWaits, report_after
@@ -50,15 +51,13 @@ from deskhand.tools.store.faults.health import current_patience, patience
 from .prompt_head import PromptHead
 from .recordings import TurnRecording
 from .repository import ChatRepository
-from .step_records import StepRecords
+from .step_records import StepRecords, hidden_result, recorder_step
 from .transcript import AskingCall
 from .workplace import DESKTOP_GONE, DESKTOP_LOST, Computer, FindLost, Workplace
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
-# Characters that the recorder accepts in a step's name and error.
-_LONGEST_NAME, _LONGEST_ERROR = 200, 10_000
 
 FOCUS = "/api/v0/desktop/focus"
 FOCUS_SECONDS = 5.0
@@ -124,16 +123,15 @@ class ChatToolbox:
         return 0.0 if self._control_waits is None else self._control_waits.seconds - self._seconds
 
     async def call(
-        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+        self, call: ToolCall, *, picture: bool = True, request: RequestFigures | None = None
     ) -> ToolResult:
         """Run one call; nothing but cancellation raises.
 
-        ``dropped_thinking`` is the number of thinking blocks that the provider dropped from the
-        request for this call. Where the result of a cancelled call is known,
-        :class:`CallInterrupted` carries it.
+        ``request`` is the request to the model that led to this call, which its step records.
+        Where the result of a cancelled call is known, :class:`CallInterrupted` carries it.
         """
         try:
-            result = (await self._step(call, picture, dropped_thinking)).result
+            result = (await self._step(call, picture, request)).result
         except CallInterrupted as cut:
             raise CallInterrupted(self._marked(call, cut.result)) from cut
         return self._marked(call, result)
@@ -150,7 +148,7 @@ class ChatToolbox:
             # Withdraws the question, see ``transitions``.
             await self._repository.move(self._chat_id, StateEvent.ANSWER)
         for one in kept:
-            await self._step_begun(one.call, one.step_id, True, 0, continued=True)
+            await self._step_begun(one.call, one.step_id, True, None, continued=True)
 
     def _marked(self, call: ToolCall, result: ToolResult) -> ToolResult:
         # The step has the result without a mark, for callers outside of the conversation.
@@ -162,30 +160,30 @@ class ChatToolbox:
         return (await self._step(call)).outcome
 
     async def _step(
-        self, call: ToolCall, picture: bool = True, dropped_thinking: int = 0
+        self, call: ToolCall, picture: bool = True, request: RequestFigures | None = None
     ) -> CallResult:
         step = await self._begun(call)
         # From here on the result must not be lost, also for a caller outside of a turn.
         with patience(current_patience() or self._repository.waits.patience(self._chat_id)):
-            return await self._step_begun(call, step, picture, dropped_thinking)
+            return await self._step_begun(call, step, picture, request)
 
     async def _step_begun(
         self,
         call: ToolCall,
         step: str,
         picture: bool,
-        dropped_thinking: int,
+        request: RequestFigures | None,
         *,
         continued: bool = False,
     ) -> CallResult:
         try:
             call_result = await self._run(call, step, picture, continued)
-            call_result = self._with_details(call_result, call, dropped_thinking)
+            call_result = self._with_details(call_result, call, request)
         except asyncio.CancelledError as cancelled:
             try:
                 if await uncancelled(self._continues(step)):
                     raise CallSuspended from cancelled
-                known = await uncancelled(self._end_stopped(call, step))
+                known = await uncancelled(self._end_stopped(call, step, request))
             except StoreUnavailable as error:
                 # The program ends while the database cannot be used. The next start answers the
                 # call.
@@ -195,19 +193,23 @@ class ChatToolbox:
                 raise
             raise CallInterrupted(known) from cancelled
         # The client of a call from outside may hang up while the database cannot be written.
-        ended = await uncancelled(self._steps.end(call, step, call_result))
+        ended = await uncancelled(self._steps.end(call, step, call_result, request=request))
         # The recorder observes computer actions itself; other calls have to be reported to it.
         if self._recording is not None and call.toolset is None:
-            await self._recording.add_step(masked_json(_note(ended), self._mask.hide_recorded))
+            await self._recording.add_step(
+                masked_json(recorder_step(ended), self._mask.hide_recorded)
+            )
         own = call_result.outcome.pictures
         if self._recording is not None and not own and (call.toolset is None or not picture):
             await self._illustrate(self._recording, step)
         return call_result
 
-    def _with_details(self, result: CallResult, call: ToolCall, dropped: int) -> CallResult:
+    def _with_details(
+        self, result: CallResult, call: ToolCall, request: RequestFigures | None
+    ) -> CallResult:
         details = dict(result.details)
-        if dropped:
-            details["dropped_thinking"] = dropped
+        if request is not None and request.usage.dropped_thinking:
+            details["dropped_thinking"] = request.usage.dropped_thinking
         if call.reason:
             details["reason"] = self._mask.hide(call.reason)
         return replace(result, details=details)
@@ -230,14 +232,16 @@ class ChatToolbox:
         # An interruption withdraws an open question; one that was answered before stays.
         return (await self._repository.view(self._chat_id)).state != ChatState.INTERRUPTING
 
-    async def _end_stopped(self, call: ToolCall, step: str) -> ToolResult | None:
+    async def _end_stopped(
+        self, call: ToolCall, step: str, request: RequestFigures | None = None
+    ) -> ToolResult | None:
         """End the step of an interrupted call; return its result if it is known."""
         known = await self._stopped(call)
         cut = self._hidden(known or ToolOutcome(error="interrupted before it gave a result"))
         call_result = CallResult.of(call, cut)
         # The step must not stay "running": the next start would take it for one that a crash cut
         # off.
-        await self._steps.end(call, step, call_result, "interrupted")
+        await self._steps.end(call, step, call_result, "interrupted", request=request)
         return None if known is None else call_result.result
 
     async def _illustrate(self, recording: TurnRecording, step_id: str) -> None:
@@ -280,19 +284,18 @@ class ChatToolbox:
         self, call: ToolCall, step: str, picture: bool, continued: bool
     ) -> CallResult:
         decision = GateDecision()
+        began: float | None = None
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:
                 await self._recording.ensure()
-            if self._gate is not None:
-                decision = await self._gate.decide(
-                    call, step, self, self._mask.hide, continued=continued
-                )
+            decision = await self._decided(call, step, continued)
             if decision.refusal is not None:
                 outcome = ToolOutcome(error=decision.refusal)
             elif call.toolset is not None and self._computer is not None:
                 return _acknowledged(await self._act(self._computer, call, picture), decision)
             else:
+                began = self._repository.clock()
                 outcome = await self._use(call, step)
         except DiskLow as error:
             outcome = ToolOutcome(error=str(error), no_room=True)
@@ -302,8 +305,18 @@ class ChatToolbox:
             log.exception("the tool %s failed", call.name)
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}", no_room=full)
-        outcome = self._hidden(outcome)
-        return _acknowledged(CallResult.of(call, outcome), decision)
+        result = CallResult.of(call, self._hidden(outcome))
+        acted = 0.0 if began is None else self._repository.clock() - began
+        return _acknowledged(replace(result, timings={ACT: 1000 * acted}), decision)
+
+    async def _decided(self, call: ToolCall, step: str, continued: bool) -> GateDecision:
+        if self._gate is None:
+            return GateDecision()
+        began, hide = self._repository.clock(), self._mask.hide
+        decision = await self._gate.decide(call, step, self, hide, continued=continued)
+        if decision.asked:
+            self._steps.add_wait(self._repository.clock() - began)
+        return decision
 
     async def focus(self) -> FocusFacts:
         """Return what has the keyboard on the desktop of the chat."""
@@ -326,7 +339,7 @@ class ChatToolbox:
 
     async def _act(self, computer: Computer, call: ToolCall, picture: bool) -> CallResult:
         done = await computer.act(call, picture=picture)
-        redacted = _hidden_result(done.result, self._mask.hide_result)
+        redacted = hidden_result(done.result, self._mask.hide_result)
         error = done.error and self._mask.hide(done.error)
         details = {
             "model_point": done.point,
@@ -378,23 +391,3 @@ class ChatToolbox:
 
 def _acknowledged(done: CallResult, decision: GateDecision) -> CallResult:
     return replace(done, result=replace(done.result, acknowledged=decision.acknowledged))
-
-
-def _hidden_result(result: ToolResult, hide: Callable[[str], str]) -> ToolResult:
-    content = tuple(
-        replace(block, text=hide(block.text)) if isinstance(block, Text) else block
-        for block in result.content
-    )
-    return replace(result, content=content)
-
-
-def _note(step: StepView) -> Json:
-    return {
-        "tool_call_id": step.tool_call_id,
-        "chat_id": step.chat_id,
-        "tool": step.tool[:_LONGEST_NAME],
-        "title": step.title,
-        "started": step.started_at,
-        "ended": step.ended_at,
-        "error": step.error and step.error[:_LONGEST_ERROR],
-    }

@@ -1,7 +1,7 @@
 """The conversation of one chat, as the loop reads it from the store and appends to it."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -76,6 +76,8 @@ class StoredTranscript:
             return position, chat.version
 
         position, version = await self._repository.store.write(work)
+        if usage is not None:
+            self._repository.costs.add_usage(usage)
         known = self._messages
         # The stored form, which another process would read: it may differ from what was passed.
         added = messages.as_stored(message)
@@ -120,10 +122,12 @@ class StoredTranscript:
                 result_to_json(ToolResult(step_id, (Text(text),), is_error=stored is None)),
                 now,
                 text if stored is None else None,
+                usage=asdict(usage),
             )
             return await checkpoint_rows.end(session, step_id, ended, stored)
 
         view = await self._repository.store.write(work)
+        self._repository.costs.add_usage(usage)
         if stored is not None:
             self._checkpoint, self._reads_checkpoint = stored, False
         self._repository.hub.publish("step", self._chat_id, view.to_json())
@@ -187,6 +191,9 @@ async def _add_usage(session: AsyncSession, chat: ChatRow, usage: Usage) -> None
     turn.cache_read_tokens += usage.cache_read_tokens
     turn.cache_write_tokens += usage.cache_write_tokens
     turn.dropped_thinking += usage.dropped_thinking
+    turn.thinking_tokens += usage.thinking_tokens
+    known = None if turn.cost_usd is None else usage.cost_usd
+    turn.cost_usd = None if known is None else (turn.cost_usd or 0.0) + known
 
 
 async def earlier_step(

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from deskhand.tools.agents.providers.port import RequestFigures
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
@@ -52,12 +53,12 @@ class Toolbox(Protocol):
         """Seconds for which people controlled the desktop; they are not charged to the turn."""
 
     async def call(
-        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+        self, call: ToolCall, *, picture: bool = True, request: RequestFigures | None = None
     ) -> ToolResult:
         """Run one call and record it; failures are returned as results.
 
-        Without ``picture`` an action of the computer is answered in words alone.
-        ``dropped_thinking`` is recorded with the call.
+        Without ``picture`` an action of the computer is answered in words alone. ``request`` is
+        recorded with the call: the request to the model that led to it.
         """
 
 
@@ -71,14 +72,14 @@ class ReplyCalls:
         stuck_detector: StuckDetector,
         *,
         offers_report: bool,
-        dropped: int = 0,
+        request: RequestFigures | None = None,
     ) -> None:
-        """Run nothing yet; ``dropped`` thinking blocks are recorded with the first call."""
+        """Run nothing yet; ``request``, which led to the calls, is recorded with the first."""
         self._calls = calls
         self._toolbox = toolbox
         self._stuck_detector = stuck_detector
         self._offers_report = offers_report
-        self._dropped = dropped
+        self._request = request
         # One picture for the whole reply: each one stays in the history of the chat.
         self._last = max((i for i, call in enumerate(calls) if call.toolset), default=0)
         self._results: dict[int, ToolResult] = {}
@@ -159,11 +160,10 @@ class ReplyCalls:
 
     async def _called(self, index: int, call: ToolCall) -> ToolResult:
         self.steps += 1
-        dropped = 0 if index else self._dropped
+        request = None if index else self._request
         try:
-            result = await self._toolbox.call(
-                call, picture=index >= self._last, dropped_thinking=dropped
-            )
+            picture = index >= self._last
+            result = await self._toolbox.call(call, picture=picture, request=request)
         # A defect in one tool must not end the turn: the model can continue by another way.
         except Exception as error:
             log.warning("the tool %s failed", call.name, exc_info=True)

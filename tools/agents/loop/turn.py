@@ -21,14 +21,15 @@ Invariants:
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
+from deskhand.tools.agents.costs.cost import priced
 from deskhand.tools.agents.providers.errors import LimitReached, ModelError
 from deskhand.tools.agents.providers.limits import window_exceeded
 from deskhand.tools.agents.providers.model_table import model_facts
-from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, RequestFigures, Usage
 from deskhand.tools.conversation.conversation import Block, Message, Text, ToolCall
 
 from . import history
@@ -189,7 +190,7 @@ class _Turn:
             reply = await self._ask()
             calls = [b for b in reply.content if isinstance(b, ToolCall)]
             if calls:
-                report = await self._run_calls(calls, reply.usage.dropped_thinking)
+                report = await self._run_calls(calls, RequestFigures(reply.usage, reply.times))
                 if report is not None:
                     return report
                 if self._unconfirmed:
@@ -233,7 +234,7 @@ class _Turn:
 
     def _check_budget(self) -> None:
         budget = self._settings.budget
-        spent = budget.spent(self._steps, self._seconds(), self._usage().total)
+        spent = budget.spent(self._steps, self._seconds(), self._usage())
         if spent is not None:
             raise _Ended("budget", budget.message(spent), "partly")
 
@@ -264,6 +265,7 @@ class _Turn:
             if partial.strip():
                 await self._transcript.append(Message("assistant", (Text(partial),)))
             raise
+        reply = replace(reply, usage=priced(reply.usage, self._facts.prices))
         self._replies += reply.usage
         self._prompts.answered(reply)
         # Before the reply is stored: the transcript must not contain a call that is never run.
@@ -294,13 +296,13 @@ class _Turn:
         if self._cut_row >= LONGEST_CUT_ROW:
             raise _Ended("max_tokens", "The model's replies kept being cut off.")
 
-    async def _run_calls(self, calls: list[ToolCall], dropped: int) -> Report | None:
+    async def _run_calls(self, calls: list[ToolCall], request: RequestFigures) -> Report | None:
         running = ReplyCalls(
             calls,
             self._toolbox,
             self._stuck_detector,
             offers_report=self._settings.report,
-            dropped=dropped,
+            request=request,
         )
         suspended = False
         try:

@@ -26,6 +26,7 @@ from deskhand.tools.agents.checkpoints.own_summary import (
     summary_message,
 )
 from deskhand.tools.agents.checkpoints.policy import RequestSize
+from deskhand.tools.agents.costs.cost import priced
 from deskhand.tools.agents.providers.append_only import first_change
 from deskhand.tools.agents.providers.errors import (
     CannotCompact,
@@ -193,7 +194,8 @@ class TurnPrompts:
         step = await self._transcript.begin_checkpoint(reason)
         spent = Usage()
         try:
-            made, text, spent = await self._made(prompt)
+            made, text, used = await self._made(prompt)
+            spent = priced(used, self._facts.prices)
         except ModelError as error:
             if not self._hard:
                 log.warning("a checkpoint failed: %s", error)

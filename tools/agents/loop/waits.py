@@ -33,6 +33,8 @@ class ChatWaits:
         self._waits: defaultdict[str, list[WaitingFor]] = defaultdict(list)
         self._paused: defaultdict[str, float] = defaultdict(float)
         """Seconds for which each chat has waited for the database since it was last at rest."""
+        self._waited: defaultdict[str, float] = defaultdict(float)
+        """Seconds for which each chat has waited for anything since it was last at rest."""
         self._for_person: dict[str, HumanControlWaits] = {}
         """Human control that each chat's computer tools have reported already."""
 
@@ -53,8 +55,10 @@ class ChatWaits:
             self._waits[chat_id].remove(wait)
             if not self._waits[chat_id]:
                 del self._waits[chat_id]
+            waited = self._clock() - began
+            self._waited[chat_id] += waited
             if kind == "database":
-                self._paused[chat_id] += self._clock() - began
+                self._paused[chat_id] += waited
             await self._publish(chat_id)
 
     def for_person(self, chat_id: str) -> HumanControlWaits:
@@ -73,9 +77,14 @@ class ChatWaits:
         """Return the seconds for which a turn could not work, which are not charged to it."""
         return self._paused.get(chat_id, 0.0)
 
+    def waited_seconds(self, chat_id: str) -> float:
+        """Return the seconds for which a turn has waited for people or the database."""
+        return self._waited.get(chat_id, 0.0)
+
     def forget(self, chat_id: str) -> None:
-        """Forget the pauses of a turn that has ended."""
+        """Forget the waits of a turn that has ended."""
         self._paused.pop(chat_id, None)
+        self._waited.pop(chat_id, None)
 
     def patience(self, chat_id: str) -> Patience:
         """Return the patience of a chat's turn."""

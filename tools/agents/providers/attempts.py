@@ -13,8 +13,9 @@ not wait for minutes.
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import HostUnreachable, ModelOverloaded, ModelUnavailable
 from .port import ModelReply, Prompt
@@ -70,8 +71,10 @@ class Attempts:
         policy: RetryPolicy | None = None,
         slots: RequestSlots | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Send requests to ``host``, at most as many at once as there are slots."""
+        self._clock = clock
         self.policy = policy or RetryPolicy()
         self._host = host
         self._slots = slots or RequestSlots()
@@ -79,18 +82,22 @@ class Attempts:
         self._answered = False
 
     async def run(self, prompt: Prompt, attempt: Callable[[], Awaitable[ModelReply]]) -> ModelReply:
-        """Call ``attempt`` until it returns a reply.
+        """Call ``attempt`` until it returns a reply; add to that the times of all attempts.
 
         Raises:
             ModelUnavailable: If all attempts failed.
         """
         failures = 0
+        began, queued = self._clock(), 0.0
         while True:
+            asked = self._clock()
             try:
                 async with self._slots.slot(prompt.conversation):
+                    queued += self._clock() - asked
                     reply = await attempt()
                 self._answered = True
-                return reply
+                total = self._clock() - began - queued
+                return replace(reply, times=replace(reply.times, queued=queued, total=total))
             except AttemptFailed as failure:
                 failures += 1
                 self._answered = self._answered or not failure.unreachable

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Protocol
 
 import httpx2
 
 from .attempts import AttemptFailed, RetryPolicy
-from .port import ModelReply
+from .port import ModelReply, RequestTimes
 
 
 class ReplyStream(Protocol):
@@ -31,13 +32,14 @@ async def read_reply(
     policy: RetryPolicy,
     on_text: Callable[[str], None],
 ) -> ModelReply:
-    """Read a response to its end.
+    """Read a response to its end; the reply has the time of its first byte.
 
     Raises:
         AttemptFailed: If the response ended before the reply.
         TimeoutError: If the first event, or another one after it, did not come in time.
     """
     loop = asyncio.get_running_loop()
+    began, first_byte = loop.time(), 0.0
     async with asyncio.timeout(policy.first_chunk) as limit:
         # The SDKs' own streams leave their generators to the garbage collector after an error. The
         # bytes are read to their end, or closed, here.
@@ -46,6 +48,7 @@ async def read_reply(
             aclosing(answer.aiter_bytes()) as pieces,
         ):
             async for piece in pieces:
+                first_byte = first_byte or loop.time() - began
                 for has_text in reply.feed(piece):
                     # Only progress extends the limit: a provider that only sends pings makes none.
                     limit.reschedule(loop.time() + policy.silence)
@@ -54,7 +57,7 @@ async def read_reply(
     result = reply.result()
     if result is None:
         raise AttemptFailed("the answer was cut off")
-    return result
+    return replace(result, times=RequestTimes(first_byte=first_byte))
 
 
 def retry_after(response: httpx2.Response) -> float:

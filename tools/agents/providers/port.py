@@ -14,7 +14,8 @@ from .sent_parts import SentParts
 class Usage:
     """Tokens of one reply, or of many added up.
 
-    ``input_tokens`` are those that were neither read from nor written to the cache.
+    ``input_tokens`` are those that were neither read from nor written to the cache, and
+    ``output_tokens`` include ``thinking_tokens``, whatever the provider's own counts mean.
     """
 
     input_tokens: int = 0
@@ -23,6 +24,9 @@ class Usage:
     cache_write_tokens: int = 0
     dropped_thinking: int = 0
     """Thinking blocks of the request that did not fit their prefix, as the provider reports."""
+    thinking_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """``None`` if the prices of the model are not known; adapters leave it to the loop."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -31,6 +35,8 @@ class Usage:
             self.cache_read_tokens + other.cache_read_tokens,
             self.cache_write_tokens + other.cache_write_tokens,
             self.dropped_thinking + other.dropped_thinking,
+            self.thinking_tokens + other.thinking_tokens,
+            _sum(self.cost_usd, other.cost_usd),
         )
 
     @property
@@ -43,6 +49,38 @@ class Usage:
             + self.cache_read_tokens
             + self.cache_write_tokens
         )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
+
+
+def inclusive_usage(
+    input_tokens: int, output_tokens: int, *, cached: int = 0, written: int = 0, thinking: int = 0
+) -> Usage:
+    """Return the usage from counts of a provider whose input includes what the cache holds."""
+    plain = max(0, input_tokens - cached - written)
+    return Usage(plain, output_tokens, cached, written, thinking_tokens=thinking)
+
+
+@dataclass(frozen=True)
+class RequestTimes:
+    """Seconds of one request to a model."""
+
+    queued: float = 0.0
+    """Wait for a slot among the account's concurrent requests."""
+    first_byte: float = 0.0
+    """From the sending of the attempt that succeeded to the first event of its reply."""
+    total: float = 0.0
+    """From the first attempt to the end of the reply, with pauses between attempts."""
+
+
+@dataclass(frozen=True)
+class RequestFigures:
+    """Usage and times of one request to a model."""
+
+    usage: Usage
+    times: RequestTimes
 
 
 @dataclass(frozen=True)
@@ -75,6 +113,7 @@ class ModelReply:
     usage: Usage
     request_bytes: int = 0
     """Size of the request; 0 if it is not known."""
+    times: RequestTimes = field(default=RequestTimes(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from deskhand.desktop.metrics.exposition import Metric, Sample
+from deskhand.tools.agents.costs.counts import CostCounts
 from deskhand.tools.conversation.states import ChatState
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.fleet.spawn_times import SpawnTimes
@@ -25,6 +26,7 @@ class Measurements:
     tool_calls: ToolCallCounts = field(default_factory=ToolCallCounts)
     dropped_thinking: int = 0
     """Thinking blocks that providers have dropped from requests."""
+    costs: CostCounts = field(default_factory=CostCounts)
 
 
 def metrics_of(measured: Measurements) -> Iterator[Metric]:
@@ -55,6 +57,26 @@ def metrics_of(measured: Measurements) -> Iterator[Metric]:
     dropped = (Sample(measured.dropped_thinking),)
     meaning = "Thinking blocks that providers dropped; more than 0 is a defect."
     yield Metric("deskhand_dropped_thinking_blocks_total", "counter", meaning, dropped)
+    yield from _costs(measured.costs)
+
+
+def _costs(costs: CostCounts) -> Iterator[Metric]:
+    tokens = tuple(Sample(count, {"kind": kind}) for kind, count in costs.tokens.items())
+    meaning = "Tokens of models; thinking tokens are output tokens too."
+    yield Metric("deskhand_model_tokens_total", "counter", meaning, tokens)
+    meaning = "Cost of models in USD, as far as their prices are known."
+    yield Metric("deskhand_model_cost_usd_total", "counter", meaning, (Sample(costs.cost_usd),))
+    meaning = "Requests to models whose prices are not known."
+    unpriced = (Sample(costs.unpriced),)
+    yield Metric("deskhand_model_requests_unpriced_total", "counter", meaning, unpriced)
+    samples: list[Sample] = []
+    for name, times in costs.times.items():
+        stage = {"stage": name.removesuffix("_ms")}
+        buckets = tuple(times.cumulative())
+        samples += [Sample(count, stage | {"le": bound}, "_bucket") for bound, count in buckets]
+        samples += [Sample(times.seconds, stage, "_sum"), Sample(buckets[-1][1], stage, "_count")]
+    meaning = "Seconds of the stages of agents' steps; own is the control plane's code."
+    yield Metric("deskhand_step_seconds", "histogram", meaning, tuple(samples))
 
 
 def _gauges(name: str, meaning: str, label: str, values: Mapping[str, int]) -> Metric:

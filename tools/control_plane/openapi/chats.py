@@ -1,5 +1,6 @@
 """Answers about chats, tools and files."""
 
+from deskhand.tools.agents.costs.step_times import STAGES
 from deskhand.tools.conversation.restrictions import MODES
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, StepView, UsageView
 from deskhand.tools.conversation.waiting import TEXTS, WaitingFor
@@ -64,7 +65,13 @@ CHAT = record_of("Chat", ChatView, **_CHAT)
 CHATS = record("Chats", {"chats": array(CHAT), "next_cursor": nullable(TEXT)})
 STEP = record_of("Step", StepView)
 FILE = record_of("File", FileView, pinned=FLAG)
-WHOLE_CHAT = record_of("WholeChat", ChatView, **_CHAT, steps=array(STEP), files=array(FILE))
+_TIMES = described(
+    record("StepTimes", dict.fromkeys(STAGES, NUMBER)),
+    "Milliseconds of all steps by stage; `own_ms` is the time of the control plane's own code.",
+)
+WHOLE_CHAT = record_of(
+    "WholeChat", ChatView, **_CHAT, steps=array(STEP), times=_TIMES, files=array(FILE)
+)
 MESSAGES = record(
     "Messages",
     {"messages": array(record_of("Message", MessageView, content=array(ANY_OBJECT), queued=FLAG))},

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.tools.agents.costs.step_times import total_times
 from deskhand.tools.control_plane.caller import credential_id, principal_name, reads_conversation
 from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
@@ -206,7 +207,7 @@ def _changing_routes(chats: Chats) -> APIRouter:
 
 
 async def whole(chats: Chats, chat_id: str, conversation: bool) -> Json:
-    """Return the JSON of a chat with its steps and files.
+    """Return the JSON of a chat with its steps, their times by stage in sum, and its files.
 
     Attached files are part of the ``conversation``, which a share link may leave out.
     """
@@ -215,6 +216,7 @@ async def whole(chats: Chats, chat_id: str, conversation: bool) -> Json:
     return {
         **chat.to_json(),
         "steps": [step.to_json() for step in steps],
+        "times": total_times(step.timings for step in steps),
         "files": [file.to_json() for file in files if conversation or file.kind != ATTACHMENT],
     }
 

@@ -33,6 +33,7 @@ def metrics_router(data: Path, store: Store, chats: Chats, fleet: Fleet) -> APIR
             spawns=fleet.spawns,
             tool_calls=chats.tool_calls,
             dropped_thinking=await chats.dropped_thinking(),
+            costs=chats.costs,
         )
 
     return router(measure)

@@ -98,7 +98,10 @@ def test_a_computer_use_chat_of_its_own_keeps_its_recording(tmp_path: Path) -> N
             assert kinds == ["recording", "thumbnail"]
             first, second = await p.chats.steps(chat.id)
             assert (first.tool, first.action) == ("computer", "left_click")
-            assert first.timings == {"act_ms": 1.0}
+            assert first.timings["act_ms"] == 1.0
+            assert {"queue_ms", "model_ms", "own_ms"} < first.timings.keys()
+            assert first.usage is not None
+            assert (first.usage["input_tokens"], first.usage["cost_usd"]) == (10, None)
             assert first.details["native_point"] == [15, 30]
             assert first.screenshot_file_id is not None
             assert (first.video_start, first.video_end) == (1.0, 2.0)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
-from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Prompt, RequestFigures, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
@@ -104,14 +104,14 @@ class ToolboxOf:
         self.called: list[ToolCall] = []
         self.pictures: list[bool] = []
         """Whether each call was to have a picture."""
-        self.dropped_thinking = 0
+        self.requests: list[RequestFigures | None] = []
 
     async def call(
-        self, call: ToolCall, *, picture: bool = True, dropped_thinking: int = 0
+        self, call: ToolCall, *, picture: bool = True, request: RequestFigures | None = None
     ) -> ToolResult:
         self.called.append(call)
         self.pictures.append(picture)
-        self.dropped_thinking += dropped_thinking
+        self.requests.append(request)
         return await self.answer(call)
 
 

@@ -157,8 +157,21 @@ def test_tokens_are_added_up_and_kept_with_their_message() -> None:
     transcript = MemoryTranscript(user("Do it."))
     one, two = Usage(100, 10, 5, 1), Usage(200, 20)
     end = turn(ModelOf(reply(RUN, usage=one), reply(Text("."), usage=two)), transcript)
-    assert transcript.usages == [one, two]
-    assert end.usage == Usage(300, 30, 5, 1)
+    # The prices of this model are not known.
+    assert transcript.usages == [replace(one, cost_usd=None), replace(two, cost_usd=None)]
+    assert end.usage == Usage(300, 30, 5, 1, cost_usd=None)
+
+
+def test_the_cost_is_recorded_with_the_first_call_of_a_reply_and_ends_the_turn() -> None:
+    toolbox = ToolboxOf()
+    # 250,000 tokens of input at 4 USD for a million.
+    replies = (reply(CLICK, TYPE, usage=Usage(250_000)), reply(RUN, usage=Usage(250_000)))
+    settings = LoopSettings("claude-opus-5-5", "s", TurnBudget(usd=1.5))
+    end = turn(ModelOf(*replies), None, toolbox, settings=settings)
+    recorded = [one and one.usage.cost_usd for one in toolbox.requests]
+    assert recorded == [1.0, None, 1.0]
+    assert (end.error_kind, end.usage.cost_usd) == ("budget", 2.0)
+    assert end.error == "Ended because the budget of 1.5 USD is used up."
 
 
 @pytest.mark.parametrize(
@@ -395,7 +408,8 @@ def test_dropped_thinking_is_recorded_with_the_first_call_of_the_reply() -> None
     toolbox = ToolboxOf()
     two = reply(CLICK, TYPE, usage=Usage(1, 1, dropped_thinking=2))
     end = turn(ModelOf(two, reply(Text("."))), None, toolbox)
-    assert (toolbox.dropped_thinking, end.usage.dropped_thinking) == (2, 2)
+    recorded = [one and one.usage.dropped_thinking for one in toolbox.requests]
+    assert (recorded, end.usage.dropped_thinking) == ([2, None], 2)
 
 
 def test_a_reply_that_an_earlier_process_cut_off_is_continued_by_a_message() -> None:

@@ -1,4 +1,5 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,7 @@ from deskhand.tools.agents.providers.errors import (
     ModelOverloaded,
     ModelUnavailable,
 )
-from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Prompt, RequestTimes, Usage
 from deskhand.tools.agents.providers.request_slots import RequestSlots
 from deskhand.tools.conversation.conversation import Message, Text
 
@@ -89,3 +90,21 @@ def test_an_account_that_was_answered_waits_for_its_host(
     account = Account()
     account.ask(*earlier)
     assert account.ask(*[UNREACHABLE] * 9) == REPLY
+
+
+def test_a_reply_has_the_times_of_its_wait_and_of_all_attempts() -> None:
+    ticks = iter((0.0, 0.0, 0.5, 10.0, 10.25, 12.0))
+    attempts = Attempts("host", slots=RequestSlots(), sleep=nothing, clock=lambda: next(ticks))
+    left = [BROKEN]
+
+    async def attempt() -> ModelReply:
+        if left:
+            raise left.pop()
+        return replace(REPLY, times=RequestTimes(first_byte=0.1))
+
+    reply = asyncio.run(attempts.run(FIRST, attempt))
+    assert reply.times == RequestTimes(queued=0.75, first_byte=0.1, total=11.25)
+
+
+async def nothing(_: float) -> None:
+    """Pause for no time."""

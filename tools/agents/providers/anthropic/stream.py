@@ -73,6 +73,7 @@ class StreamedReply:
             self._usage.get("cache_read_input_tokens") or 0,
             self._usage.get("cache_creation_input_tokens") or 0,
             len(self._transformations),
+            (self._usage.get("output_tokens_details") or {}).get("thinking_tokens") or 0,
         )
         return ModelReply(content, self._stop_reason or "end_turn", usage)
 

@@ -12,9 +12,10 @@ again.
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from deskhand.tools.agents.providers.port import ModelReply, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import ReplyBlock, ToolCall
@@ -125,9 +126,16 @@ def _usage(response: Json) -> Usage:
     usage = response.get("usage") or {}
     details = usage.get("input_tokens_details") or {}
     read, written = details.get("cached_tokens") or 0, details.get("cache_write_tokens") or 0
-    plain = max(0, (usage.get("input_tokens") or 0) - read - written)
+    thinking = (usage.get("output_tokens_details") or {}).get("reasoning_tokens") or 0
+    found = inclusive_usage(
+        usage.get("input_tokens") or 0,
+        usage.get("output_tokens") or 0,
+        cached=read,
+        written=written,
+        thinking=thinking,
+    )
     dropped = len(response.get("input_transformations") or ())
-    return Usage(plain, usage.get("output_tokens") or 0, read, written, dropped)
+    return replace(found, dropped_thinking=dropped)
 
 
 def _parsed(text: bytes) -> Any:

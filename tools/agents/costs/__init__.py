@@ -1,0 +1,1 @@
+"""What a step costs: tokens, money, and time by stage. Pure."""
