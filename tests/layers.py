@@ -93,6 +93,7 @@ tools/agents/providers/anthropic: tools/agents/providers tools/conversation tool
 tools/agents/providers/compatible: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/providers/gemini: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
+tools/agents/providers/environment: tools/agents/providers
 tools/agents/providers/openai: tools/agents/providers tools/conversation tools/kit/support
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
   tools/agents/scripted/gemini tools/agents/scripted/openai tools/agents/scripted/script
@@ -106,9 +107,10 @@ tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
   desktop/network desktop/remote.py recording recording/disk tools/agents/providers
-  tools/control_plane tools/control_plane/service tools/decoder tools/demo tools/secrets
-  tools/store vncbridge vncbridge/server
+  tools/agents/providers/environment tools/control_plane tools/control_plane/service
+  tools/decoder tools/demo tools/secrets tools/store vncbridge vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
+tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation vncbridge/auth

@@ -311,6 +311,12 @@ def mcp(
 
 
 @app.command()
+def models(as_json: AsJson = False) -> None:
+    """List the known models, and which of them have a key."""
+    raise typer.Exit(_module("models.models").main(as_json))
+
+
+@app.command()
 def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Check what this machine needs, and name the remedy for what is missing."""
     raise typer.Exit(_module("doctor").main(as_json, data_dir))

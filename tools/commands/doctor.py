@@ -28,6 +28,7 @@ from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.recording.disk.meter import space_of
 from deskhand.recording.free_space import GIB, MIB, DiskSpace
+from deskhand.tools.agents.providers.environment.hosts import ask_hosts
 from deskhand.tools.agents.providers.provider_table import accounts_in, key_variables
 from deskhand.tools.control_plane.permissions import open_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
@@ -96,6 +97,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield secrets_finding(keys)
     yield _port(settings)
     yield _key()
+    yield from _hosts()
 
 
 def _programs() -> Iterator[Finding]:
@@ -283,6 +285,15 @@ def _port(settings: Settings) -> Finding:
             return Finding("address", "warn", f"{settings.listen}: {error.strerror}",
                            "the next free port is taken, or give --listen")  # fmt: skip
     return Finding("address", "ok", f"{settings.listen} is free")
+
+
+def _hosts() -> Iterator[Finding]:
+    for answer in ask_hosts(accounts_in(os.environ)):
+        if answer.problem is None:
+            yield Finding("model host", "ok", f"{answer.host} answers")
+        else:
+            text = f"{answer.host} does not answer: {answer.problem}"
+            yield Finding("model host", "warn", text, "check the network or HTTPS_PROXY")
 
 
 def _key() -> Finding:

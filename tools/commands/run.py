@@ -18,6 +18,8 @@ from .terminal import settings as read_settings
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 BAD_REQUEST, CONFLICT = 400, 409
+FIRST_RUN_KINDS = frozenset({"model_key", "model_credit", "model_unreachable"})
+"""Errors whose sentence is all that a newcomer needs."""
 
 Json = dict[str, Any]
 
@@ -56,9 +58,11 @@ async def _run(
     timeout: float,
     as_json: bool,
 ) -> int:
-    async with connected(read_settings({"data_dir": data_dir}), url) as plane:
+    settings = read_settings({"data_dir": data_dir})
+    async with connected(settings, url) as plane:
+        chosen = settings.model is not None
         try:
-            return await _work(plane, task, model, timeout, as_json)
+            return await _work(plane, task, model, timeout, as_json, chosen=chosen)
         except (DesktopRefused, DesktopUnavailable):
             # Ctrl-C also ends the control plane of this process, whose requests then fail first.
             if plane.is_ending():
@@ -67,12 +71,20 @@ async def _run(
 
 
 async def _work(
-    plane: PlaneConnection, task: str, model: str | None, timeout: float, as_json: bool
+    plane: PlaneConnection,
+    task: str,
+    model: str | None,
+    timeout: float,
+    as_json: bool,
+    *,
+    chosen: bool,
 ) -> int:
     quiet = (lambda _: None) if as_json else print_line
+    played = False
     if model is None:
         status = await plane.client.request("GET", "/api/v0/status")
-        quiet(_model_line(status))
+        quiet(_model_line(status, chosen=chosen))
+        played = not chosen and _is_example(status)
     arguments = {"prompt": task} | ({"model": model} if model else {})
     spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
     if "error" in spawned:
@@ -97,13 +109,29 @@ async def _work(
         showing.cancel()
         # Awaiting the cancelled task keeps its last line from following the result.
         await asyncio.gather(showing, return_exceptions=True)
+    return _end(result, plane, as_json, played=played)
+
+
+def _end(result: Json, plane: PlaneConnection, as_json: bool, *, played: bool) -> int:
+    """Print the result; ``played`` if a script took the place of a model that nobody chose."""
+    kind = result.get("last_error_kind")
+    if kind in FIRST_RUN_KINDS and not as_json:
+        print_error(str(result["last_error"]))
+        return NO_MODEL
     _print_result(result, plane, as_json)
+    if played:
+        print_error(f"not done: no model: set {key_variables()}")
+        return NO_MODEL
     return exit_code(result)
 
 
-def _model_line(status: Json) -> str:
+def _is_example(status: Json) -> bool:
+    return str(status.get("model", "")).startswith("scripted:")
+
+
+def _model_line(status: Json, *, chosen: bool) -> str:
     name = str(status.get("model", ""))
-    if name.startswith("scripted:"):
+    if _is_example(status) and not chosen:
         return (
             f"No model key is set, so the example script {name} plays instead of your task's "
             f"model.\nSet {key_variables()} for a real one."

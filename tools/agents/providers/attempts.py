@@ -104,7 +104,9 @@ class Attempts:
                 if failures >= self._most(prompt, failure):
                     raise self._error(failure, failures) from failure
                 pause = max(self.policy.pause(failures), failure.retry_after)
-                log.warning("model attempt %d failed: %s", failures, failure.reason)
+                # A command without network ends with one sentence about it.
+                level = logging.INFO if failure.unreachable else logging.WARNING
+                log.log(level, "model attempt %d failed: %s", failures, failure.reason)
                 # ``Retry-After`` is limited too: a long one must not keep a turn waiting for hours.
                 await self._sleep(min(pause, self.policy.longest_pause))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from types import ModuleType
 
-from deskhand.tools.agents.providers.installed import has_client
+from deskhand.tools.agents.providers.environment.installed import has_client
 from deskhand.tools.agents.providers.lazy_account import LazyAccount
 from deskhand.tools.agents.providers.port import ProviderAccount
 from deskhand.tools.agents.providers.provider_table import (

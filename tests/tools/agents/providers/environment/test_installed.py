@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.tools.agents.providers.installed import has_client
+from deskhand.tools.agents.providers.environment.installed import has_client
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What this machine has for the providers: installed clients, and hosts that answer."""
