@@ -35,6 +35,7 @@ CHOSEN: dict[str, st.SearchStrategy[Any]] = {
     "quiet_ms": st.integers(0, 50),
     "wait": _SHORT,
     "timeout_ms": st.integers(0, 20),
+    "timeout_seconds": _SHORT,
     "call_age_ms": st.integers(0, 20),
     "scroll_amount": st.integers(0, 3),
     "scroll_pixels": st.integers(0, 99),
@@ -53,6 +54,8 @@ CHOSEN: dict[str, st.SearchStrategy[Any]] = {
     "text": st.sampled_from(["a", "ctrl+s", "F5", "語", "Hi", "shift", ""]) | st.text(max_size=5),
     "modifiers": st.lists(st.sampled_from(["ctrl", "alt", "shift", "x"]), max_size=2),
 }
+ALWAYS = {"timeout_seconds"}
+"""Fields that are given although they are optional: by default a request waits for long."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ def _choices(schema: Json) -> list[Json]:
 @st.composite
 def _object(draw: st.DrawFn, schema: Json, document: Json) -> Json:
     fields: Json = schema["properties"]
-    needed = {*schema.get("required", ())}
+    needed = {*schema.get("required", ()), *(ALWAYS & fields.keys())}
     if "oneOf" in schema:
         needed.update(draw(st.sampled_from(schema["oneOf"])).get("required", ()))
     # Only a few optional fields, as many of them exclude each other.
