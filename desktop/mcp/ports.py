@@ -44,8 +44,8 @@ class ToolCalls(Protocol):
         Cancelling stops the wait, but nothing that was started.
         """
 
-    async def answer(self, chat_id: str, text: str) -> None:
-        """Answer the question of an agent, which a result named."""
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
+        """Answer the question of an agent that a result named, or its open one."""
 
     async def resources(self) -> Sequence[Json]:
         """Return ``uri``, ``name``, ``title`` and ``mimeType`` of each resource."""

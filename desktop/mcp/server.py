@@ -278,11 +278,11 @@ class _Asking:
         if not self._responses:
             return
         # The state comes back from the host: only an agent that the call names is answered.
-        chat_id = self._state or ""
+        chat_id, _, question = (self._state or "").partition(" ")
         text = _answer_in(self._responses.get(ANSWER))
         self.declined = not text or not chat_id or chat_id not in self._named
         if not self.declined:
-            await calls.answer(chat_id, text)
+            await calls.answer(chat_id, text, question)
 
     def required(self, question: McpQuestion) -> types.InputRequiredResult:
         """Return the result that makes the host ask."""
@@ -290,7 +290,7 @@ class _Asking:
         return types.InputRequiredResult.model_validate(
             {
                 "inputRequests": {ANSWER: {"method": "elicitation/create", "params": params}},
-                "requestState": question.chat_id,
+                "requestState": f"{question.chat_id} {question.id}".rstrip(),
             }
         )
 
@@ -308,7 +308,7 @@ class _Asking:
             return False
         text = _answer_in(reply)
         if text:
-            await calls.answer(question.chat_id, text)
+            await calls.answer(question.chat_id, text, question.id)
         return bool(text)
 
 

@@ -61,6 +61,8 @@ class McpQuestion:
 
     chat_id: str
     text: str
+    id: str = ""
+    """Names it, so that the answer to it is none to a later one."""
 
 
 @dataclass(frozen=True)

@@ -155,13 +155,14 @@ class PlaneCalls:
         text = f"{result.text}\nA person must answer at {page}; then wait_agent again."
         return replace(result, text=text, content={**result.content, "run_url": page})
 
-    async def answer(self, chat_id: str, text: str) -> None:
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         """Answer the question of an agent of the caller; raises ``McpError``."""
         if not await self._speaks_for(chat_id):
             raise McpError("that agent is not yours")
         try:
-            await self._chats.answer(chat_id, text, by=f"mcp:{self._key.partition(chr(10))[0]}")
-        except ChatError as error:
+            by = f"mcp:{self._key.partition(chr(10))[0]}"
+            await self._chats.answer(chat_id, text, by=by, question=question or None)
+        except (ChatError, StoreError) as error:
             raise McpError(str(error)) from error
 
     async def resources(self) -> Sequence[Json]:

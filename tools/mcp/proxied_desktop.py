@@ -79,9 +79,9 @@ class NamedDesktopCalls:
             return await self._desktop.call(name, arguments)
         return await self._relayed.call(name, arguments)
 
-    async def answer(self, chat_id: str, text: str) -> None:
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         """Answer the question of an agent."""
-        await self._relayed.answer(chat_id, text)
+        await self._relayed.answer(chat_id, text, question)
 
     async def resources(self) -> Sequence[Json]:
         """Return the screenshot and the recordings of the desktop."""

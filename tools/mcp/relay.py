@@ -74,13 +74,12 @@ class RelayedCalls:
             raise UnknownMcpTool(name)
         return await guarded(self._called(name, arguments))
 
-    async def answer(self, chat_id: str, text: str) -> None:
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         """Answer the question of an agent."""
         plane = await self._plane()
+        body = {"answer": text} | ({"question": question} if question else {})
         try:
-            await plane.client.request(
-                "POST", f"/api/v0/chats/{chat_id}/answer", json={"answer": text}
-            )
+            await plane.client.request("POST", f"/api/v0/chats/{chat_id}/answer", json=body)
         except (DesktopRefused, DesktopUnavailable) as error:
             raise McpError(str(error)) from error
 

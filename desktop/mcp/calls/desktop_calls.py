@@ -88,7 +88,7 @@ class DesktopCalls:
         with step:
             return await self._handlers[name](arguments)
 
-    async def answer(self, chat_id: str, text: str) -> None:
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         """Refuse: a desktop service has no agents."""
         raise McpError("no agent waits for an answer here")
 

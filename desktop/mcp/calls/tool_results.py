@@ -99,7 +99,8 @@ def question_in(value: Json) -> McpQuestion | None:
     for one in results if isinstance(results, list) else [value]:
         asked = one.get("requires_action") if isinstance(one, Mapping) else None
         if isinstance(asked, Mapping) and one.get("chat_id"):
-            return McpQuestion(str(one["chat_id"]), str(asked.get("question") or ""))
+            text, name = str(asked.get("question") or ""), str(asked.get("id") or "")
+            return McpQuestion(str(one["chat_id"]), text, name)
     return None
 
 

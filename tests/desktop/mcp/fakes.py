@@ -79,7 +79,7 @@ class FakeCalls:
             self.cancelled.set()
             raise
 
-    async def answer(self, chat_id: str, text: str) -> None:
+    async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         if text == "refuse":
             raise McpError("there is no question any more")
         self.answers.append((chat_id, text))
