@@ -14,17 +14,32 @@ from tests.system.services import DESKHAND, PATIENCE
 pytestmark = pytest.mark.x11
 
 
+@pytest.mark.parametrize(
+    ("key", "address", "path", "model"),
+    [
+        ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", "tour"),
+        pytest.param(
+            *("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:tour"), marks=pytest.mark.soak
+        ),
+        pytest.param(
+            *("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:tour"),
+            marks=pytest.mark.soak,
+        ),
+    ],
+)
 @pytest.mark.slow("a control plane that imports the SDK, and a run")
-def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
+def test_with_a_key_the_same_command_asks_the_provider(
+    tmp_path: Path, key: str, address: str, path: str, model: str
+) -> None:
     async def scenario() -> tuple[int | None, bytes, bytes, list[str]]:
         async with ScriptedModelServer() as provider:
             child = await asyncio.create_subprocess_exec(
-                *(DESKHAND, "run", "show the date", "--model", "tour", "--json"),
+                *(DESKHAND, "run", "show the date", "--model", model, "--json"),
                 env={
                     **os.environ,
-                    "ANTHROPIC_API_KEY": provider.api_key,
+                    key: provider.api_key,
                     "DESKHAND_APPROVAL": "auto",
-                    "ANTHROPIC_BASE_URL": provider.url,
+                    address: f"{provider.url}{path}",
                     "DESKHAND_DATA_DIR": str(tmp_path / "data"),
                 },
                 stdout=asyncio.subprocess.PIPE,
@@ -40,7 +55,7 @@ def test_with_a_key_the_same_command_asks_the_provider(tmp_path: Path) -> None:
     assert set(models) == {"tour"}
     # What the key is stays with the process that was given it.
     for content in contents_below(tmp_path / "data").values():
-        assert b"ANTHROPIC_API_KEY" not in content
+        assert key.encode() not in content
 
 
 @pytest.mark.slow("a control plane that imports the SDK, and a run")
