@@ -109,6 +109,34 @@ def test_a_server_that_does_not_initialize_is_ended(tmp_path: Path) -> None:
     run(scenario, tmp_path)
 
 
+class AdvancedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time a test advances."""
+
+    ahead = 0.0
+
+    def time(self) -> float:
+        return super().time() + self.ahead
+
+
+def test_the_limit_of_initialize_does_not_end_a_server_that_is_initialized(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, AdvancedLoop)
+        environment = {"PATH": os.environ["PATH"]}
+        async with ServerPrograms(lambda: dict(environment), lambda: [tmp_path]) as programs:
+            connection = await connect_program(await programs.start(entry()), GRACE, "1")
+            before = facts(await connection.call("environment", {"text": ""}))
+            loop.ahead = 1000.0
+            await asyncio.sleep(0)
+            after = facts(await connection.call("environment", {"text": ""}))
+            assert before["pid"] == after["pid"]
+            assert connection.ended == ""
+            await connection.close()
+
+    with asyncio.Runner(loop_factory=AdvancedLoop) as runner:
+        runner.run(scenario())
+
+
 def test_a_server_that_dies_is_reported_with_its_errors(tmp_path: Path) -> None:
     async def scenario(connector: McpConnector, _: ServerPrograms) -> None:
         connection = await connector.connect(entry("die"))
