@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -145,17 +145,18 @@ def test_a_private_take_over_refuses_calls_and_stops_servers_as_commands(agent: 
 
 
 @contextmanager
-def remote_server(transport: str) -> Iterator[str]:
-    """A server of the official SDK outside of the desktop; yield its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    command = [sys.executable, str(REMOTE), transport, "127.0.0.1", str(port)]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
-        try:
-            until(lambda: connectable(port), "the server")
-            yield f"http://127.0.0.1:{port}/{'sse' if transport == 'sse' else 'mcp'}"
-        finally:
-            process.kill()
+def remote_servers(*transports: str) -> Iterator[list[int]]:
+    """Servers of the official SDK outside of the desktop; yield their ports."""
+    ports = []
+    with ExitStack() as stack:
+        for transport in transports:
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                ports.append(free.getsockname()[1])
+            command = [sys.executable, str(REMOTE), transport, "127.0.0.1", str(ports[-1])]
+            process = stack.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+            stack.callback(process.kill)
+        until(lambda: all(connectable(port) for port in ports), "the servers")
+        yield ports
 
 
 def connectable(port: int) -> bool:
@@ -177,13 +178,14 @@ def owners(port: int) -> set[str]:
     return {one[7] for one in columns if one[2].endswith(f":{port:04X}") and one[3] == "01"}
 
 
+@pytest.mark.slow("two servers and the desktop load the library of MCP")
 def test_servers_over_http_and_sse_are_reached_by_connections_of_the_agent(agent: Agent) -> None:
-    with remote_server("http") as first, remote_server("sse") as second:
-        ports = [int(url.rpartition("/")[0].rpartition(":")[2]) for url in (first, second)]
+    with remote_servers("http", "sse") as ports:
+        first, second = (f"http://127.0.0.1:{port}" for port in ports)
         headers = {"X-Key": "${HOME}"}
         servers = {
-            "web": {"url": first, "headers": headers},
-            "old": {"url": second, "type": "sse", "headers": headers},
+            "web": {"url": f"{first}/mcp", "headers": headers},
+            "old": {"url": f"{second}/sse", "type": "sse", "headers": headers},
         }
         agent.write(".mcp.json", json.dumps({"mcpServers": servers}).encode())
         assert {one["state"] for one in agent.catalog()["servers"]} == {"needs_approval"}
