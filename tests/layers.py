@@ -121,8 +121,8 @@ tools/control_plane/routes: desktop recording/library tools/agents/costs tools/a
   tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
   tools/secrets tools/store vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
-tools/control_plane: desktop desktop/network tools/conversation tools/kit/support tools/store
-  vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
+tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
+  tools/kit/support tools/store vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
 tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server

@@ -14,6 +14,7 @@ from deskhand.desktop.network.egress import EgressPolicy, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
+from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.conversation.restrictions import MODES
 
 PREFIX = "DESKHAND_"
@@ -100,6 +101,10 @@ class Settings:
     """CPU time for decoding a picture, or a clip of a video."""
     supervisor_seconds: int = 15
     """Interval of looking for chats without a task; 0 turns the supervisor off."""
+    effort: str = ""
+    """How much a model works on a reply, as ``low``; by default what the model does."""
+    model_requests: int = 16
+    """Requests under way at once for each account of a model provider."""
 
 
 def load(
@@ -128,6 +133,7 @@ def load(
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
     _check_approval(values.get("approval", ""))
+    _check_models(values.get("effort", ""), values.get("model_requests", 1))
     _check_notify(values.get("notify_url", ""), values.get("notify_secret", ""))
     weight = values.get("desktop_cpu_weight", 0)
     if weight and weight not in CPU_WEIGHTS:
@@ -147,6 +153,14 @@ def load(
     except InvalidEgress as error:
         raise BadSetting("egress", str(error).removeprefix("egress: ")) from error
     return settings
+
+
+def _check_models(effort: str, requests: int) -> None:
+    problem = effort_problem(effort) if effort else None
+    if problem is not None:
+        raise BadSetting("effort", problem)
+    if requests < 1:
+        raise BadSetting("model_requests", "give 1 or more")
 
 
 def _check_approval(mode: str) -> None:

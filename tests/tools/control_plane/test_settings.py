@@ -57,6 +57,8 @@ def test_lists_in_the_file_become_tuples() -> None:
         ({}, 'most_desktops = "3"', "most_desktops must be a whole number, not '3'"),
         ({}, "most_desktops = true", "most_desktops must be a whole number, not True"),
         ({}, "decoder_seconds = 0", "decoder_seconds: give 1 or more"),
+        ({}, "model_requests = 0", "model_requests: give 1 or more"),
+        ({}, 'effort = "huge"', "effort: 'huge' is none of low, medium, high, xhigh, max, none"),
         ({}, "keep_desktops = 1", "keep_desktops must be true or false, not 1"),
         ({}, 'allowed_hosts = "a.example"', "allowed_hosts must be a list of texts"),
         ({}, "allowed_hosts = [1]", "allowed_hosts must be a list of texts"),

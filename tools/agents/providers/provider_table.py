@@ -25,6 +25,8 @@ class Provider:
     """Requirement that installs the client."""
     adapter: str
     """Class in the provider's module ``account``."""
+    efforts: tuple[str, ...] = ()
+    """Values that a request may ask for; empty if it may ask for none."""
     needs_key: bool = True
     """False if an address alone makes an account."""
 
@@ -43,6 +45,7 @@ PROVIDERS = {
             "anthropic",
             "deskhand",
             "AnthropicModel",
+            ("low", "medium", "high", "xhigh", "max"),
         ),
         Provider(
             "openai",
@@ -54,6 +57,7 @@ PROVIDERS = {
             "openai",
             "deskhand[openai]",
             "OpenAiModel",
+            ("none", "minimal", "low", "medium", "high", "xhigh", "max"),
         ),
         Provider(
             "gemini",
@@ -111,6 +115,12 @@ def accounts_in(environment: Mapping[str, str]) -> dict[str, ModelAccount]:
             key = environment.get(variable or "", "")
             found[name] = ModelAccount(provider, key, base_url, variable or provider.keys[0])
     return found
+
+
+def effort_problem(effort: str) -> str | None:
+    """Return why no provider takes an effort; ``None`` if one does."""
+    known = dict.fromkeys(one for provider in PROVIDERS.values() for one in provider.efforts)
+    return None if effort in known else f"{effort!r} is none of {', '.join(known)}"
 
 
 def key_variables() -> str:

@@ -16,6 +16,7 @@ from deskhand.tools.agents.providers.provider_table import (
     Provider,
     accounts_in,
 )
+from deskhand.tools.agents.providers.request_slots import RequestSlots
 from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.control_plane.settings import Settings
@@ -37,7 +38,8 @@ def open_models(
             account = ModelAccount(PROVIDERS["anthropic"], scripted.api_key, scripted.url)
         else:
             account = accounts[name]
-        return LazyAccount(lambda: _opened(account, files))
+        slots = RequestSlots(settings.model_requests)
+        return LazyAccount(lambda: _opened(account, files, slots, settings.effort))
 
     models = Models(
         chosen=settings.model,
@@ -50,11 +52,20 @@ def open_models(
     return models
 
 
-def _opened(account: ModelAccount, files: StoredFiles) -> ProviderAccount:
+def _opened(
+    account: ModelAccount, files: StoredFiles, slots: RequestSlots, effort: str
+) -> ProviderAccount:
     """Import the SDK of a provider, which takes seconds, and return its adapter."""
     adapter = getattr(_adapter_module(account.provider), account.provider.adapter)
+    # An effort that only another provider knows is left to the model's default.
+    options = {"effort": effort} if effort in account.provider.efforts else {}
     opened: ProviderAccount = adapter(
-        files, api_key=account.api_key, base_url=account.base_url, variable=account.variable
+        files,
+        api_key=account.api_key,
+        base_url=account.base_url,
+        variable=account.variable,
+        slots=slots,
+        **options,
     )
     return opened
 

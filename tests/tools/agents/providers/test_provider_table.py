@@ -4,6 +4,7 @@ from deskhand.tools.agents.providers.provider_table import (
     PROVIDERS,
     ModelAccount,
     accounts_in,
+    effort_problem,
     key_variables,
     listed,
 )
@@ -43,3 +44,8 @@ def test_the_host_is_that_of_the_address(base_url: str | None, host: str) -> Non
 def test_the_variables_of_keys_make_a_phrase() -> None:
     assert key_variables() == "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY"
     assert listed(["one"]) == "one"
+
+
+def test_an_effort_is_one_that_a_provider_takes() -> None:
+    assert effort_problem("low") is None
+    assert "'huge' is none of low, medium" in str(effort_problem("huge"))

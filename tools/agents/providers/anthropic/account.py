@@ -85,6 +85,7 @@ class AnthropicModel:
         retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         drop_block: bool = True,
+        effort: str | None = None,
     ) -> None:
         """Open no connection yet; ``variable`` contained the key.
 
@@ -96,6 +97,7 @@ class AnthropicModel:
         self._attempts = Attempts(self._account.host, retry_policy, slots, sleep)
         self._policy = self._attempts.policy
         self._drop_block = drop_block
+        self._effort = effort
         # Without this, a proxy from the environment would be asked for a server on this machine.
         direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
         self._client = anthropic.AsyncAnthropic(
@@ -134,7 +136,9 @@ class AnthropicModel:
         drop_block = self._drop_block and facts.binding_controls
         # Once for all attempts, and for the messages of earlier requests not again.
         parts = await self._parts(prompt, facts)
-        body = wire.encoded(prompt, parts, drop_block=drop_block, compact=compact)
+        body = wire.encoded(
+            prompt, parts, drop_block=drop_block, effort=self._effort, compact=compact
+        )
         limits.check_request(facts, 0, len(body))
         headers = wire.headers(prompt.messages, drop_block=drop_block, compact=compact)
         request = _Request(body, headers)

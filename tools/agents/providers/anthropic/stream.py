@@ -41,6 +41,7 @@ class StreamedReply:
         self._transformations: list[Json] = []
         self.text = ""
         """The text so far."""
+        self._thought = False
         self._complete = False
         self._failure: UnreadableReply | FailedReply | None = None
 
@@ -125,11 +126,17 @@ class StreamedReply:
                 # The text of a block and the whole text differ: a reply may have several blocks of
                 # text.
                 block["text"] += delta["text"]
+                # A thought is shown too, as a paragraph of its own.
+                if self.text and self._thought:
+                    self.text += "\n\n"
+                self._thought = False
                 self.text += delta["text"]
             case "input_json_delta":
                 self._inputs[index] = self._inputs.get(index, "") + delta["partial_json"]
             case "thinking_delta":
                 block["thinking"] += delta["thinking"]
+                self.text += delta["thinking"]
+                self._thought = True
             case "compaction_delta":
                 for key in ("content", "encrypted_content"):
                     if delta.get(key) is not None:

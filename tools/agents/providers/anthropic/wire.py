@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
-from deskhand.tools.agents.providers.model_table import sent_name
+from deskhand.tools.agents.providers.model_table import model_facts, sent_name
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Block,
@@ -91,6 +91,7 @@ def encoded(
     parts: Sequence[MessagePart],
     *,
     drop_block: bool = False,
+    effort: str | None = None,
     compact: bool = False,
 ) -> bytes:
     """Return the body of the request for ``prompt``; ``parts`` are those of its messages.
@@ -107,7 +108,7 @@ def encoded(
     for index in marks.messages:
         pieces[index] = sent[index].marked()
     messages = b",".join(pieces)
-    asked = _frame(prompt, drop_block=drop_block, mark=marks.system)
+    asked = _frame(prompt, drop_block=drop_block, effort=effort, mark=marks.system)
     if compact:
         asked["compaction"] = {"type": "summarize"}
     frame = _bytes(asked)
@@ -147,7 +148,7 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     return Thinking(dict(block)) if sealed else None
 
 
-def _frame(prompt: Prompt, *, drop_block: bool, mark: bool) -> Json:
+def _frame(prompt: Prompt, *, drop_block: bool, effort: str | None, mark: bool) -> Json:
     """Return the body without its messages; with ``mark`` its system prompt has a cache mark."""
     frame: Json = {
         "model": sent_name(prompt.model),
@@ -162,9 +163,18 @@ def _frame(prompt: Prompt, *, drop_block: bool, mark: bool) -> Json:
         tools.insert(0, {"type": COMPUTER_TOOLSET})
     if tools:
         frame["tools"] = tools
+    adaptive = model_facts(prompt.model).thinking == "adaptive"
+    thinking: Json = {}
+    if adaptive:
+        # Newer models write the words between calls as thinking, which is empty unless asked for.
+        thinking = {"type": "adaptive", "display": "summarized"}
     if drop_block:
         binding = {"prefix_mismatch_behavior": "drop_block"}
-        frame["thinking"] = {"type": "adaptive", "block_binding": binding}
+        thinking |= {"type": "adaptive", "block_binding": binding}
+    if thinking:
+        frame["thinking"] = thinking
+    if adaptive and effort is not None:
+        frame["output_config"] = {"effort": effort}
     return frame
 
 
@@ -187,6 +197,9 @@ def _message(message: Message, pictures: Mapping[str, bytes]) -> Json:
 
 
 def _blank(block: Block) -> bool:
+    """Return True for a text without words, and for what only another provider reads."""
+    if isinstance(block, Thinking):
+        return block.data["type"] not in THINKING
     return isinstance(block, Text) and not block.text.strip()
 
 

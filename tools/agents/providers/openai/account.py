@@ -62,9 +62,11 @@ class OpenAiModel:
         slots: RequestSlots | None = None,
         retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        effort: str | None = None,
     ) -> None:
         """Open no connection yet; ``variable`` contained the key."""
         self._pictures = pictures
+        self._effort = effort
         self._account = ModelAccount(PROVIDER, api_key, base_url, variable)
         self._attempts = Attempts(self._account.host, retry_policy, slots, sleep)
         self._policy = self._attempts.policy
@@ -87,7 +89,7 @@ class OpenAiModel:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
         facts = model_facts(prompt.model)
         # Once for all attempts, and for the messages of earlier requests not again.
-        body = wire.encoded(prompt, await self._parts(prompt, facts), facts)
+        body = wire.encoded(prompt, await self._parts(prompt, facts), facts, self._effort)
         limits.check_request(facts, 0, len(body))
         reply = await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
         return replace(reply, request_bytes=len(body))

@@ -72,10 +72,12 @@ TOP_KEYS = frozenset(
         "stop_sequences",
         "metadata",
         "thinking",
+        "output_config",
         "compaction",
         "context_management",
     ]
 )
+EFFORTS = ("low", "medium", "high", "xhigh", "max")
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Value of ``anthropic-beta`` without which ``thinking.block_binding`` is an unknown key."""
 DISPLAYS = ("summarized", "omitted", "updates")
@@ -116,6 +118,7 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     stream = data.get("stream", False)
     _check(isinstance(stream, bool), "stream", "must be true or false")
     summarize = check_fields(data, betas)
+    _check_effort(data.get("output_config", {}))
     reader = _Reader(measure, model_facts(model).pictures)
     # The tools come first: the calls in the messages are checked against the toolset that they
     # offer.
@@ -299,6 +302,13 @@ class _Reader:
         # together.
         self._marks += 1
         _check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
+
+
+def _check_effort(value: object) -> None:
+    config = _object(value, "output_config")
+    _only(config, {"effort"}, "output_config")
+    known = config.get("effort", EFFORTS[0]) in EFFORTS
+    _check(known, "output_config.effort", f"must be one of {', '.join(EFFORTS)}")
 
 
 def _drops_blocks(value: object, betas: frozenset[str]) -> bool:

@@ -197,3 +197,36 @@ def test_a_compaction_comes_as_one_block(
     assert reply is not None
     assert reply.stop_reason == "compaction"
     assert reply.content == (() if expected is None else (Compaction({**block, **expected}),))
+
+
+def test_a_thought_is_shown_as_a_paragraph_of_its_own() -> None:
+    reply = StreamedReply()
+    deltas = [
+        START,
+        {
+            "type": "content_block_start",
+            "index": 0,
+            "content_block": {"type": "thinking", "thinking": "", "signature": ""},
+        },
+        {
+            "type": "content_block_delta",
+            "index": 0,
+            "delta": {"type": "thinking_delta", "thinking": "I look."},
+        },
+        {
+            "type": "content_block_start",
+            "index": 1,
+            "content_block": {"type": "text", "text": ""},
+        },
+        *[
+            {
+                "type": "content_block_delta",
+                "index": 1,
+                "delta": {"type": "text_delta", "text": text},
+            }
+            for text in ("I ", "click.")
+        ],
+    ]
+    data = b"".join(b"data: " + json.dumps(delta).encode() + b"\n\n" for delta in deltas)
+    list(reply.feed(data))
+    assert reply.text == "I look.\n\nI click."

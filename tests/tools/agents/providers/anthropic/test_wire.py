@@ -293,3 +293,25 @@ def test_a_summary_is_asked_for_by_a_field_of_the_request() -> None:
     plain = json.loads(wire.encoded(prompt, parts))
     asked = json.loads(wire.encoded(prompt, parts, compact=True))
     assert asked == {**plain, "compaction": {"type": "summarize"}}
+
+
+def test_a_model_that_thinks_is_asked_to_show_it_and_how_much() -> None:
+    prompt = Prompt("", (Message("user", (Text("Go."),)),), (), False, "claude-opus-5-5")
+    parts = [wire.message_part(message, {}) for message in prompt.messages]
+    body = json.loads(wire.encoded(prompt, parts, drop_block=True, effort="low"))
+    assert body["thinking"] == {
+        "type": "adaptive",
+        "display": "summarized",
+        "block_binding": {"prefix_mismatch_behavior": "drop_block"},
+    }
+    assert body["output_config"] == {"effort": "low"}
+    older = replace(prompt, model="claude-haiku-4-5")
+    assert not {"thinking", "output_config"} & set(
+        json.loads(wire.encoded(older, parts, effort="low"))
+    )
+
+
+def test_reasoning_of_another_provider_is_left_out() -> None:
+    content = Thinking({"type": "reasoning", "id": "rs"}), Text("Hi.")
+    part = wire.message_part(Message("assistant", content), {})
+    assert json.loads(part.data)["content"] == [{"type": "text", "text": "Hi."}]

@@ -322,3 +322,10 @@ def test_thinking_is_shown_as_updates_with_its_beta_only() -> None:
         shown["thinking"]["display"] = display
         with pytest.raises(InvalidRequest, match=rf"thinking\.display: {problem}"):
             read_request(shown, measure)
+
+
+def test_an_effort_is_one_of_five() -> None:
+    body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go."}]}
+    assert read_request({**body, "output_config": {"effort": "low"}}, lambda _: None).messages
+    with pytest.raises(InvalidRequest, match=r"output_config\.effort"):
+        read_request({**body, "output_config": {"effort": "huge"}}, lambda _: None)
