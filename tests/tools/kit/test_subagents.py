@@ -96,6 +96,7 @@ def test_the_description_of_wait_names_default_timeout_and_return_conditions() -
             {"prompt": "Go", "budget": {"minutes": 0.5}},
             SubagentRequest("Go", budget={"minutes": 0.5}),
         ),
+        ({"prompt": "Go", "budget": {"usd": 0.5}}, SubagentRequest("Go", budget={"usd": 0.5})),
     ],
 )
 def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentRequest) -> None:
@@ -115,6 +116,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentReque
         ("spawn_computer_use_agent", {"prompt": "x", "budget": 3}, "budget must be an object"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"euros": 1}}, "budget must be"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": 0}}, "more than 0"),
+        ("spawn_computer_use_agent", {"prompt": "x", "budget": {"usd": 0}}, "more than 0"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": 1.5}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": True}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"tokens": "1"}}, "be a number"),

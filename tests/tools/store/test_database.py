@@ -73,6 +73,36 @@ def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path
     assert asyncio.run(scenario()) == ["a"]
 
 
+def test_the_cost_of_turns_of_an_earlier_version_is_not_known(tmp_path: Path) -> None:
+    async def used(session: AsyncSession) -> None:
+        await _add(session, "a")
+        turn = await turns.begin(session, await chats.get(session, "a"), 1.0)
+        turn.input_tokens, turn.cost_usd = 5, 0.5
+
+    async def downgrade(session: AsyncSession) -> None:
+        config = Config()
+        config.set_main_option("script_location", str(MIGRATIONS))
+
+        def run(connection: Connection) -> None:
+            config.attributes["connection"] = connection
+            command.downgrade(config, "0047")
+
+        await (await session.connection()).run_sync(run)
+
+    async def scenario() -> list[float | None]:
+        costs = []
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            await store.write(used)
+            costs.append((await store.read(lambda s: chats.view(s, "a"))).usage.cost_usd)
+            await store.write(downgrade)
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            view = await store.read(lambda s: chats.view(s, "a"))
+            assert view.usage.input_tokens == 5
+            return [*costs, view.usage.cost_usd]
+
+    assert asyncio.run(scenario()) == [0.5, None]
+
+
 def test_opening_again_finds_what_was_written(tmp_path: Path) -> None:
     async def scenario() -> str:
         async with await Store.open(tmp_path / "deskhand.db") as store:

@@ -6,7 +6,21 @@ import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
 import { Player } from "./player.js";
 import { watchShot } from "./shots.js";
-import { ago, clock, duration, isAtWork, isBusy, size, stateOf, stepTitle, took } from "./words.js";
+import {
+  ago,
+  clock,
+  detailsOf,
+  dollars,
+  duration,
+  isAtWork,
+  isBusy,
+  size,
+  stateOf,
+  stepTitle,
+  timesOf,
+  tokensOf,
+  took,
+} from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
 const list = byId("steps");
@@ -103,7 +117,11 @@ function updateStepRow(row, step) {
   setText(row.querySelector(".step-title"), stepTitle(step));
   const taken = step.ended_at ? duration(step.ended_at - step.started_at) : "running";
   const kind = step.action ? "" : step.tool;
-  setText(row.querySelector(".step-more"), [kind, taken, step.error].filter(Boolean).join(" · "));
+  const cost = step.usage?.cost_usd ? dollars(step.usage.cost_usd) : "";
+  const times = step.ended_at ? timesOf(step.timings) : [];
+  const more = row.querySelector(".step-more");
+  setText(more, [kind, taken, step.error, cost, ...times].filter(Boolean).join(" · "));
+  more.title = detailsOf(step);
   row.dataset.tone = step.error || step.status === "failed" ? "bad" : step.status === "running" ? "busy" : "";
   row.querySelector("button").title = inVideo ? "Show it in the video" : "";
   const image = row.querySelector("img");
@@ -201,13 +219,14 @@ function showFacts(chat, recordings) {
   badge.dataset.tone = tone;
   const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
   const video = recordings.reduce((sum, each) => sum + (each.video_s || 0), 0);
-  const tokens = chat.usage ? chat.usage.input_tokens + chat.usage.output_tokens : 0;
   const facts = [
     `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
     took(chat) && `${howLong(chat)} ${took(chat)}`,
     video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
     chat.model,
-    tokens ? `${tokens.toLocaleString()} tokens` : null,
+    chat.usage ? tokensOf(chat.usage) : null,
+    chat.usage?.cost_usd ? dollars(chat.usage.cost_usd) : null,
+    ...(chat.times ? timesOf(chat.times) : []),
     chat.waiting_for?.text,
     ago(chat.created_at),
   ];

@@ -149,3 +149,47 @@ export function took(chat) {
   const to = chat.ended_at ?? (isBusy(chat) ? Date.now() / 1000 : null);
   return to === null ? "" : duration(to - from);
 }
+
+/** A cost in USD with two digits that count, at least cents: $12.30, $0.014. */
+export function dollars(usd) {
+  if (usd === 0 || usd >= 0.1) {
+    return `$${usd.toFixed(2)}`;
+  }
+  return usd < 0.0001 ? "<$0.0001" : `$${Number(usd.toPrecision(2))}`;
+}
+
+const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+const DESKTOP_STAGES = ["act_ms", "settle_ms", "capture_ms", "encode_ms"];
+
+/** Time of a step or of all steps: the model, the desktop, and our own code. */
+export function timesOf(timings) {
+  const desktop = DESKTOP_STAGES.reduce((sum, stage) => sum + (timings[stage] || 0), 0);
+  const parts = [
+    ["model", timings.model_ms],
+    ["desktop", desktop],
+    ["own", timings.own_ms],
+  ];
+  return parts.filter(([, ms]) => ms).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
+}
+
+/** Every stage of a step, and the tokens of its request, for a tooltip. */
+export function detailsOf({ timings, usage }) {
+  const stages = Object.entries(timings || {}).map(
+    ([name, ms]) => `${name.slice(0, -"_ms".length).replaceAll("_", " ")} ${milliseconds(ms)}`,
+  );
+  const tokens = Object.entries(usage || {})
+    .filter(([name, count]) => name.endsWith("_tokens") && count)
+    .map(([name, count]) => `${name.replaceAll("_", " ")} ${count.toLocaleString()}`);
+  return [...stages, ...tokens].join("\n");
+}
+
+/** Tokens of a chat, with the share that was read from the cache. */
+export function tokensOf(usage) {
+  const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+  const total = input + usage.output_tokens;
+  if (!total) {
+    return null;
+  }
+  const cached = usage.cache_read_tokens ? `, ${Math.round((100 * usage.cache_read_tokens) / input)} % of input cached` : "";
+  return `${total.toLocaleString()} tokens${cached}`;
+}

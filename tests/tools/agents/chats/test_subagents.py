@@ -399,6 +399,34 @@ def test_a_child_can_be_put_on_a_desktop_that_is_there(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_a_budget_of_money_ends_the_turn_and_the_parent_receives_the_cost(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        name = "claude-opus-5-5"
+        child = ScriptedModel([[act("screenshot")] for _ in range(5)])
+        async with open_chats(tmp_path, {name: child}) as p:
+            caller = await p.caller()
+            spawned = await p.tool(SPAWN, caller, prompt="Go", model=name, budget={"usd": 0.0002})
+            result = await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
+            # Each reply costs 0.00014 USD.
+            assert (result["steps"], result["last_error_kind"]) == (2, "budget")
+            assert "0.0002 USD" in result["last_error"]
+            assert result["usage"]["cost_usd"] == pytest.approx(0.00028)
+            first, _ = await p.chats.steps(spawned["chat_id"])
+            assert first.usage is not None
+            assert first.usage["cost_usd"] == pytest.approx(0.00014)
+
+    asyncio.run(scenario())
+
+
+def test_a_budget_of_money_needs_the_prices_of_the_model(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with open_chats(tmp_path, {"child": ScriptedModel([])}) as p:
+            error = await p.error(SPAWN, await p.caller(), prompt="Go", budget={"usd": 1})
+            assert "those of child are not known; use budget.tokens" in error
+
+    asyncio.run(scenario())
+
+
 def test_a_budget_ends_the_turn_and_is_named_in_the_error(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[act("screenshot")] for _ in range(5)])

@@ -1,4 +1,6 @@
 from deskhand.desktop.metrics.exposition import exposition
+from deskhand.tools.agents.costs.counts import CostCounts
+from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.control_plane.metrics.measurements import Measurements, metrics_of
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.fleet.spawn_times import SpawnTimes
@@ -13,12 +15,16 @@ def lines(measured: Measurements) -> list[str]:
 def test_all_that_is_measured_is_a_metric() -> None:
     calls = ToolCallCounts()
     calls.add("execute", "done")
+    costs = CostCounts()
+    costs.add_usage(Usage(7, 8, cost_usd=0.25))
+    costs.add_step({"own_ms": 20.0})
     shown = lines(
         Measurements(
             *("1.2", {"running": 2}, 3, {"ready": 1}, {"database": 10, "files": 20}),
             spawns=SpawnTimes(4, 2.5, 1),
             tool_calls=calls,
             dropped_thinking=5,
+            costs=costs,
         )
     )
     for line in (
@@ -33,6 +39,14 @@ def test_all_that_is_measured_is_a_metric() -> None:
         "desktop_spawn_failures_total 1",
         "dropped_thinking_blocks_total 5",
         'tool_calls_total{tool="execute",status="done"} 1',
+        'model_tokens_total{kind="input"} 7',
+        "model_cost_usd_total 0.25",
+        "model_requests_unpriced_total 0",
+        'step_seconds_bucket{stage="own",le="0.01"} 0',
+        'step_seconds_bucket{stage="own",le="0.02"} 1',
+        'step_seconds_bucket{stage="own",le="+Inf"} 1',
+        'step_seconds_sum{stage="own"} 0.02',
+        'step_seconds_count{stage="act"} 0',
     ):
         assert f"deskhand_{line}" in shown
 
