@@ -7,7 +7,7 @@ INTEROP := .venv-interop/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak attack interop soak-scripts distributions format clean
+.PHONY: setup demo test unit system check cores bench soak attack interop live soak-scripts distributions format clean
 
 setup: $(STAMP)
 
@@ -20,13 +20,13 @@ demo: setup
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop"
+	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live"
 
 check: setup
 	.venv/bin/ruff format --check .
@@ -59,6 +59,10 @@ interop: setup $(INTEROP)
 
 $(INTEROP): pyproject.toml scripts/make_interop_environment.py
 	$(PYTHON) -m scripts.make_interop_environment
+
+# Ten steps with each real provider whose key is set; costs a few cents.
+live: setup
+	$(PYTHON) -m pytest -m live tests/live
 
 # Measurements that run for minutes each.
 soak-scripts: setup
