@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any
 
 from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
-from deskhand.tools.agents.approvals.risk_rules import FocusFacts, focus_facts
+from deskhand.tools.agents.approvals.scene import DesktopScene
 from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
@@ -57,10 +57,6 @@ from .workplace import DESKTOP_GONE, DESKTOP_LOST, Computer, FindLost, Workplace
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
-
-
-FOCUS = "/api/v0/desktop/focus"
-FOCUS_SECONDS = 5.0
 
 
 class ChatToolbox:
@@ -313,24 +309,11 @@ class ChatToolbox:
         if self._gate is None:
             return GateDecision()
         began, hide = self._repository.clock(), self._mask.hide
-        decision = await self._gate.decide(call, step, self, hide, continued=continued)
+        scene = DesktopScene(self._find_machine, self._computer, self._control_waits)
+        decision = await self._gate.decide(call, step, scene, hide, continued=continued)
         if decision.asked:
             self._steps.add_wait(self._repository.clock() - began)
         return decision
-
-    async def focus(self) -> FocusFacts:
-        """Return what has the keyboard on the desktop of the chat."""
-        try:
-            machine = await self._find_machine()
-            return focus_facts(await machine.request("GET", FOCUS, timeout=FOCUS_SECONDS))
-        except (MachineRefused, MachineUnavailable) as error:
-            log.warning("it is not known what has the keyboard: %s", error)
-            return FocusFacts(known=False)
-
-    async def picture(self) -> str | None:
-        """Store a small picture of the screen for people; return its file id."""
-        shown = None if self._computer is None else await self._computer.glance()
-        return None if shown is None else shown.file_id
 
     def _hidden(self, outcome: ToolOutcome) -> ToolOutcome:
         hide = self._mask.hide_result

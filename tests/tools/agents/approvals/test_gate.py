@@ -13,7 +13,13 @@ from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.conversation.conversation import SafetyCheck, Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import ChatRestrictions
-from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.spec import (
+    Json,
+    MachineRefused,
+    ToolContext,
+    ToolOutcome,
+    ToolSpec,
+)
 from tests.tools.agents.chats.fakes import (
     FakeMachines,
     Hold,
@@ -203,9 +209,9 @@ def typing(*further: Any) -> ScriptedModel:
 class Focused(FakeMachines):
     """Desktops on which a field has the keyboard."""
 
-    def __init__(self, *focus: Json) -> None:
+    def __init__(self, *focus: Json | Exception) -> None:
         super().__init__()
-        self.focus = list(focus)
+        self.focus: list[Json | Exception] = list(focus)
 
     async def acquire(self, *arguments: Any, **options: Any) -> str:
         found = await super().acquire(*arguments, **options)
@@ -234,6 +240,25 @@ def test_a_text_for_a_password_field_is_typed_if_that_keeps_the_keyboard(
             (desktop,) = machines.desktops.values()
             assert len(desktop.posted("/action")) == typed
         assert typed or "another window or field" in results(model)[0]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("refusals", "questions"),
+    [([MachineRefused(409, "a person is in control")], 0), ([MachineRefused(503, "no")], 1)],
+)
+def test_while_a_person_is_in_control_nothing_is_asked(
+    tmp_path: Path, refusals: list[Exception], questions: int
+) -> None:
+    async def scenario() -> None:
+        machines, model = Focused(*refusals, PLAIN), typing()
+        async with open_chats(tmp_path, {"child": model}, settings=RISKY, machines=machines) as p:
+            chat = await p.chats.create(prompt="Go", mode="computer_use")
+            found = await asked(p, chat.id, ["refuse"] * questions)
+            assert len(found) == questions
+            (desktop,) = machines.desktops.values()
+            assert len(desktop.posted("/action")) == 1 - questions
 
     asyncio.run(scenario())
 

@@ -122,7 +122,7 @@ class FakeDesktop:
     on_action: Callable[[], Awaitable[None]] | None = None
     before: dict[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     """What to await first, by the end of a path."""
-    changing: dict[str, list[Json]] = field(default_factory=dict)
+    changing: dict[str, list[Json | Exception]] = field(default_factory=dict)
     """Answers by whole paths, of which the last one stays."""
     answers: dict[str, Any] = field(default_factory=dict)
     """Answers by whole paths; other paths have the answers of a desktop."""
@@ -132,7 +132,10 @@ class FakeDesktop:
         self.headers.append(call_id)
         if path in self.changing:
             left = self.changing[path]
-            return left.pop(0) if len(left) > 1 else left[0]
+            found = left.pop(0) if len(left) > 1 else left[0]
+            if isinstance(found, Exception):
+                raise found
+            return found
         if path in self.answers:
             return self.answers[path]
         return await self._answer(path, body, call_id)

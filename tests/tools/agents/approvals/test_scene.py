@@ -1,0 +1,98 @@
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from deskhand.tools.agents.approvals.risk_rules import FocusFacts
+from deskhand.tools.agents.approvals.scene import DesktopScene
+from deskhand.tools.conversation.conversation import Image
+from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
+
+PASSWORD = {"window": None, "field": {"password": True}}
+KNOWN = FocusFacts(password=True, field="  ")
+UNKNOWN = FocusFacts(known=False)
+OCCUPIED = MachineRefused(409, "a person is in control")
+
+
+@dataclass
+class FakeMachine:
+    """Answers with one after the other."""
+
+    answers: list[Any]
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Any = None,
+        content: bytes | None = None,
+        params: Mapping[str, str] | None = None,
+        timeout: float = 30.0,
+    ) -> Any:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+@dataclass
+class FakeWaits:
+    """Counts the waits for a person."""
+
+    waited: list[Machine] = field(default_factory=list)
+
+    async def ended(self, machine: Machine) -> object:
+        self.waited.append(machine)
+        return None
+
+
+@dataclass
+class FakeComputer:
+    shown: Image | None
+
+    async def glance(self) -> Image | None:
+        return self.shown
+
+
+def scene(answers: list[Any], waits: FakeWaits | None) -> DesktopScene:
+    async def machine() -> Machine:
+        return FakeMachine(answers)
+
+    return DesktopScene(machine, None, waits)
+
+
+@pytest.mark.parametrize(
+    ("answers", "found", "waited"),
+    [
+        ([PASSWORD], KNOWN, 0),
+        ([OCCUPIED, PASSWORD], KNOWN, 1),
+        ([OCCUPIED, OCCUPIED], UNKNOWN, 1),
+        ([MachineRefused(503, "no")], UNKNOWN, 0),
+        ([MachineUnavailable("gone")], UNKNOWN, 0),
+    ],
+)
+def test_the_focus_is_read_once_no_person_is_in_control(
+    answers: list[Any], found: FocusFacts, waited: int
+) -> None:
+    waits = FakeWaits()
+    assert asyncio.run(scene(list(answers), waits).focus()) == found
+    assert len(waits.waited) == waited
+
+
+def test_without_waits_the_focus_of_a_person_is_not_known() -> None:
+    assert asyncio.run(scene([OCCUPIED], None).focus()) == UNKNOWN
+
+
+def test_the_picture_is_that_of_the_computer() -> None:
+    async def machine() -> Machine:
+        return FakeMachine([])
+
+    def picture(computer: FakeComputer | None) -> str | None:
+        return asyncio.run(DesktopScene(machine, computer, None).picture())
+
+    assert picture(FakeComputer(Image("f1", "image/jpeg", 1, 1))) == "f1"
+    assert picture(FakeComputer(None)) is None
+    assert picture(None) is None
