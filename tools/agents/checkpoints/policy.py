@@ -54,6 +54,8 @@ class KeepLimits:
 
 BESIDE_PROVIDER = KeepLimits(3, 20, 100_000)
 """Kept unchanged beside the summary of a provider; ``steps`` counts replies."""
+NOTHING = KeepLimits(0, 0, 0)
+"""Beside OpenAI's compaction, which stands for all items: reasoning after it would not fit."""
 BESIDE_OWN = KeepLimits(10, 1_000, 100_000)
 """Kept beside our own summary, with ``KEPT_PICTURES`` pictures."""
 KEPT_PICTURES = 3
@@ -73,6 +75,8 @@ def due(size: RequestSize, facts: ModelFacts) -> str | None:
 
 def keep_limits(facts: ModelFacts, *, own: bool) -> KeepLimits:
     """Return what a checkpoint of this model keeps."""
+    if facts.compaction == "openai" and not own:
+        return NOTHING
     whole = BESIDE_OWN if own else BESIDE_PROVIDER
     # Half of what makes a checkpoint due, so that the next one is not due at once.
     window = facts.window_tokens
@@ -86,6 +90,8 @@ def first_kept(messages: Sequence[Message], limits: KeepLimits, *, calls: bool) 
     With ``calls`` a reply has as many steps as calls.
     """
     kept = len(messages)
+    if limits.steps == 0:
+        return kept
     steps = pictures = tokens = 0
     for index in range(len(messages) - 1, 0, -1):
         message = messages[index]

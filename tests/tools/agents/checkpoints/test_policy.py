@@ -67,6 +67,9 @@ def test_a_small_window_leaves_lower_limits() -> None:
     assert keep_limits(OPUS, own=False) == BESIDE_PROVIDER
     assert keep_limits(replace(OPUS, window_tokens=None), own=True) == BESIDE_OWN
     assert keep_limits(replace(OPUS, window_tokens=20_000), own=True).tokens == 7_000
+    gpt = model_facts("gpt-6.2-sol")
+    assert keep_limits(gpt, own=False).steps == 0
+    assert keep_limits(gpt, own=True).steps == BESIDE_OWN.steps
     assert KeepLimits(10, 8, 6).scaled(0.25) == KeepLimits(2, 2, 1)
 
 
@@ -95,6 +98,7 @@ def test_a_second_part_of_a_reply_is_not_cut_off_from_the_first() -> None:
 def test_a_history_that_fits_is_summarized_as_a_whole() -> None:
     messages = history(reply(), reply())
     assert first_kept(messages, KeepLimits(3, 99, 99_999), calls=False) == len(messages)
+    assert first_kept(messages, KeepLimits(0, 99, 99_999), calls=True) == len(messages)
     assert first_kept([], KeepLimits(3, 99, 99_999), calls=False) == 0
 
 

@@ -1,4 +1,7 @@
-"""Runs with a checkpoint of our own, through the real clients of the other providers."""
+"""Runs with a checkpoint through the real clients of OpenAI and Gemini.
+
+OpenAI compacts the conversation itself; for Gemini the model is asked for a summary.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -18,18 +18,24 @@ import openai
 
 from deskhand.tools.agents.providers import limits
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
-from deskhand.tools.agents.providers.errors import KeyRefused, ModelError, ModelRefused, NoCredit
+from deskhand.tools.agents.providers.errors import (
+    KeyRefused,
+    ModelError,
+    ModelRefused,
+    NoCredit,
+    NoSummary,
+)
 from deskhand.tools.agents.providers.http_stream import read_reply, retry_after
 from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
-from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
+from deskhand.tools.agents.providers.port import Compacted, ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
-from deskhand.tools.conversation.conversation import Message
+from deskhand.tools.conversation.conversation import Compaction, Message
 
 from . import wire
-from .stream import ResponseStream
+from .stream import ResponseStream, compaction_of
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +100,23 @@ class OpenAiModel:
         reply = await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
         return replace(reply, request_bytes=len(body))
 
+    async def compact(self, prompt: Prompt) -> Compacted:
+        """Request a compaction of all messages of a prompt.
+
+        Raises:
+            ModelError: If there is none, or it is empty.
+        """
+        facts = model_facts(prompt.model)
+        body = wire.compaction_body(prompt, await self._parts(prompt, facts))
+        limits.check_request(facts, 0, len(body))
+        reply = await self._attempts.run(
+            prompt, lambda: self._classified(self._compaction(body), facts)
+        )
+        blocks = tuple(block for block in reply.content if isinstance(block, Compaction))
+        if not any(block.data.get("encrypted_content") for block in blocks):
+            raise NoSummary("it is empty")
+        return Compacted(blocks, reply.usage)
+
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.SentMessage]:
         """Return the parts of all messages; only those that were not sent before are converted."""
         messages = merged(prompt.messages)
@@ -103,7 +126,8 @@ class OpenAiModel:
         pictures = sum(part.pictures for part in parts) + picture_count(new)
         limits.check_request(facts, pictures, 0)
         marked = facts.cache == "breakpoints"
-        for message, after in zip(new, [*new[1:], None], strict=True):
+        # A request may be repeated, after which nothing is new.
+        for message, after in zip(new, [*new[1:], None][: len(new)], strict=True):
             before = parts[-1] if parts else None
             loaded = await self._load(message)
             parts.append(wire.sent_message(message, loaded, before, after, marked=marked))
@@ -123,8 +147,12 @@ class OpenAiModel:
     async def _attempt(
         self, body: bytes, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
+        answer = read_reply(self._answer(body), ResponseStream(), self._policy, on_text)
+        return await self._classified(answer, facts)
+
+    async def _classified(self, answer: Awaitable[ModelReply], facts: ModelFacts) -> ModelReply:
         try:
-            return await read_reply(self._answer(body), ResponseStream(), self._policy, on_text)
+            return await answer
         except TimeoutError as error:
             raise AttemptFailed("the model took too long to answer") from error
         except openai.APIStatusError as error:
@@ -137,6 +165,16 @@ class OpenAiModel:
             unreachable = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ProxyError)
             reason = f"{type(error).__name__}: {error}"
             raise AttemptFailed(reason, unreachable=unreachable) from error
+
+    async def _compaction(self, body: bytes) -> ModelReply:
+        """Send a request for a compaction; its answer comes as a whole."""
+        answer = await self._client.post(
+            "/responses/compact",
+            cast_to=httpx2.Response,
+            content=body,
+            options={"headers": {"Content-Type": "application/json"}},
+        )
+        return compaction_of(answer.content)
 
     async def _answer(self, body: bytes) -> httpx2.Response:
         """Send a request; return the response when its head has come."""

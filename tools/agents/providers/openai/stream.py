@@ -18,7 +18,7 @@ from typing import Any
 from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.sse_data import SseData
-from deskhand.tools.conversation.conversation import ReplyBlock, ToolCall
+from deskhand.tools.conversation.conversation import Compaction, ReplyBlock, ToolCall
 
 from .wire import reply_blocks
 
@@ -119,6 +119,20 @@ def _blocks(item: Json) -> tuple[ReplyBlock, ...]:
 def _is_refusal(item: Json) -> bool:
     parts = item.get("content") or ()
     return item["type"] == "message" and any(part.get("type") == "refusal" for part in parts)
+
+
+def compaction_of(body: bytes) -> ModelReply:
+    """Return the answer to a request for a compaction.
+
+    Raises:
+        UnreadableReply: If it is malformed.
+    """
+    try:
+        answer = json.loads(body)
+        blocks = tuple(Compaction(dict(item)) for item in answer["output"])
+        return ModelReply(blocks, "compaction", _usage(answer))
+    except (ValueError, KeyError, TypeError) as error:
+        raise UnreadableReply("the compaction is not as it should be") from error
 
 
 def _usage(response: Json) -> Usage:

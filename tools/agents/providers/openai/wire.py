@@ -19,6 +19,7 @@ from deskhand.tools.agents.providers.merged_messages import picture_count, pictu
 from deskhand.tools.agents.providers.model_table import ModelFacts, sent_name
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
+    Compaction,
     Image,
     Message,
     Text,
@@ -115,6 +116,15 @@ def encoded(
     return b'%b,"input":[%b]}' % (_bytes(frame).removesuffix(b"}"), items)
 
 
+def compaction_body(prompt: Prompt, parts: Sequence[SentMessage]) -> bytes:
+    """Return the body of the request for a compaction of all messages."""
+    frame: Json = {"model": sent_name(prompt.model)}
+    if prompt.system.strip():
+        frame["instructions"] = prompt.system
+    items = b",".join(part.data for part in parts if part.data)
+    return b'%b,"input":[%b]}' % (_bytes(frame).removesuffix(b"}"), items)
+
+
 def reply_blocks(item: Json) -> tuple[Text | Thinking | ToolCall, ...]:
     """Return the blocks for one item of a reply, the first of which keeps the item itself."""
     kind = item["type"]
@@ -149,6 +159,7 @@ def _refused(after: Message | None) -> set[str]:
 
 
 def _reply_items(message: Message, refused: set[str]) -> Iterator[Json]:
+    yield from (b.data for b in message.content if isinstance(b, Compaction))
     kept = [b.data for b in message.content if isinstance(b, Thinking) and b.data["type"] in KEPT]
     if kept:
         calls = [b for b in message.content if isinstance(b, ToolCall)]

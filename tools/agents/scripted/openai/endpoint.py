@@ -18,6 +18,7 @@ from deskhand.tools.agents.scripted.script.request import Measure, Request
 from . import reply
 from .accounting import account
 from .binding import Prefix, removed
+from .compaction import PATHS, compacted, read_compaction
 from .protocol import read_request
 
 Json = dict[str, Any]
@@ -39,7 +40,7 @@ REFUSALS: Mapping[Problem, tuple[int, str, str]] = {
 class ResponsesEndpoint:
     """``POST /responses``, below ``/v1`` or not, as the address of a client ends."""
 
-    paths = ("/v1/responses", "/responses")
+    paths = ("/v1/responses", "/responses", *PATHS)
 
     def key(self, received: Received) -> str:
         """Return the token from ``Authorization``."""
@@ -52,6 +53,8 @@ class ResponsesEndpoint:
 
     def read(self, received: Received, body: object, measure: Measure) -> Request:
         """Validate the body."""
+        if received.path in PATHS:
+            return read_compaction(body, measure)
         return read_request(body, measure)
 
     def account(self, request: Request, entries: CacheEntries) -> Request:
@@ -60,10 +63,12 @@ class ResponsesEndpoint:
 
     def binding(self, request: Request) -> Binding:
         """Remove reasoning of another prefix or model; the request is accepted."""
-        return Binding(dropped=list(removed(request)))
+        return Binding(dropped=() if request.summarize else list(removed(request)))
 
     def seal(self, request: Request, turn: PlayedTurn) -> PlayedTurn:
         """Seal the reasoning items."""
+        if request.summarize:
+            return turn
         prefix = Prefix(request)
         prefix.extend(request.items)
         blocks: list[Json] = []
@@ -77,6 +82,8 @@ class ResponsesEndpoint:
         self, turn: PlayedTurn, request: Request, reply_id: str, dropped: Sequence[Json]
     ) -> Answer:
         """Write the response."""
+        if request.summarize:
+            return Answer(compacted(turn, request, reply_id), ())
         whole = reply.whole(turn, request, reply_id, dropped)
         return Answer(whole, tuple(reply.events(turn, request, reply_id, dropped)))
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.providers.openai.stream import ResponseStream
+from deskhand.tools.agents.providers.openai.stream import ResponseStream, compaction_of
 from deskhand.tools.agents.providers.port import ModelReply, Usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
-from deskhand.tools.conversation.conversation import Text, Thinking, ToolCall
+from deskhand.tools.conversation.conversation import Compaction, Text, Thinking, ToolCall
 
 Json = dict[str, Any]
 SAID: Json = {"type": "message", "content": [{"type": "output_text", "text": "Hi, ä."}]}
@@ -136,3 +136,17 @@ def test_a_malformed_event_is_reported_at_the_end(event: Json | bytes) -> None:
 def test_a_malformed_item_is_reported_at_the_end(item: Json) -> None:
     with pytest.raises(UnreadableReply):
         read(done(0, item), ended())
+
+
+def test_a_compaction_has_all_items_of_its_answer() -> None:
+    items = [{"type": "message", "role": "user"}, {"type": "compaction", "encrypted_content": "x"}]
+    answer = {"output": items, "usage": {"input_tokens": 7, "output_tokens": 2}}
+    reply = compaction_of(json.dumps(answer).encode())
+    assert reply.content == tuple(Compaction(item) for item in items)
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (7, 2)
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b"{}", b'{"output": 3}', b'{"output": [3]}'])
+def test_a_malformed_compaction_is_unreadable(body: bytes) -> None:
+    with pytest.raises(UnreadableReply):
+        compaction_of(body)

@@ -7,6 +7,7 @@ from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
 from deskhand.tools.agents.providers.openai.wire import (
     BLANK,
     SentMessage,
+    compaction_body,
     encoded,
     reply_blocks,
     sent_message,
@@ -14,6 +15,7 @@ from deskhand.tools.agents.providers.openai.wire import (
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Block,
+    Compaction,
     Image,
     Message,
     Text,
@@ -247,3 +249,22 @@ def test_an_unmarked_model_has_its_own_tool() -> None:
     facts = ModelFacts("openai", computer="computer_use_preview")
     body = json.loads(encoded(Prompt("", (), (), True, "m"), [], facts))
     assert body["tools"] == [{"type": "computer_use_preview"}]
+
+
+def test_items_of_a_compaction_go_back_first_and_as_they_came() -> None:
+    item = {"type": "compaction", "id": "c", "encrypted_content": "x"}
+    asked = {"type": "message", "role": "user", "content": "Go."}
+    message = Message("assistant", (Compaction(asked), Compaction(item), Text("On.")))
+    assert sent(message)[:2] == [asked, item]
+
+
+@pytest.mark.parametrize("system", ["Be good.", " "])
+def test_a_compaction_is_asked_for_without_tools(system: str) -> None:
+    part = wire_part(Message("user", (Text("Go."),)))
+    body = json.loads(compaction_body(Prompt(system, (), (), True, "gpt-6.2-sol"), [part]))
+    assert set(body) == {"model", "input"} | ({"instructions"} if system.strip() else set())
+    assert len(body["input"]) == 1
+
+
+def wire_part(message: Message) -> SentMessage:
+    return sent_message(message, {}, None, None, marked=False)

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.scripted.openai.compaction import PATHS
 from deskhand.tools.agents.scripted.openai.endpoint import REFUSALS, ResponsesEndpoint
 from deskhand.tools.agents.scripted.script.endpoint import Received
 from deskhand.tools.agents.scripted.script.picture_header import measure
@@ -63,3 +64,20 @@ def test_each_refusal_has_a_status_and_a_code(problem: str) -> None:
 def test_a_full_window_has_a_code_of_its_own() -> None:
     refusal = ENDPOINT.refusal("invalid", "context_length_exceeded: 9 tokens > 8 maximum")
     assert refusal.body["error"]["code"] == "context_length_exceeded"
+
+
+ASKED = {"type": "message", "role": "user", "content": "Go."}
+COMPACTED = PlayedTurn(
+    ({"type": "compaction", "content": "All.", "signature": ""},), "compaction", 0
+)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_endpoint_answers_compactions_as_a_whole(path: str) -> None:
+    endpoint = ResponsesEndpoint()
+    body = {"model": "m", "input": [ASKED]}
+    request = endpoint.read(Received(path, {}, b""), body, lambda _: None)
+    assert endpoint.binding(request).dropped == ()
+    assert endpoint.seal(request, COMPACTED) is COMPACTED
+    answer = endpoint.answer(COMPACTED, request, "1", ())
+    assert (answer.whole["output"][0], answer.events) == (ASKED, ())
