@@ -31,8 +31,6 @@ class TestedAdapter:
     """False if writing to the cache costs nothing and is not counted."""
     reads_cache: bool = True
     """False if the server reports no cache."""
-    own_ids: bool = False
-    """True if the computer is a function tool, and a repeated id is made another one."""
 
     def model(self, script: str) -> str:
         """Return the name of a script as a model of this provider."""
@@ -65,15 +63,12 @@ class TestedAdapter:
 ADAPTERS = (
     TestedAdapter(PROVIDERS["anthropic"], AnthropicModel, ""),
     TestedAdapter(PROVIDERS["openai"], OpenAiModel, "/v1"),
-    TestedAdapter(
-        PROVIDERS["gemini"], GeminiModel, "", key_status=400, writes_cache=False, own_ids=True
-    ),
+    TestedAdapter(PROVIDERS["gemini"], GeminiModel, "", key_status=400, writes_cache=False),
     TestedAdapter(
         PROVIDERS["compatible"],
         CompatibleModel,
         "/v1",
         writes_cache=False,
         reads_cache=False,
-        own_ids=True,
     ),
 )

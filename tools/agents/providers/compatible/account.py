@@ -88,10 +88,8 @@ class CompatibleModel:
         # Once for all attempts, and for the messages of earlier requests not again.
         body = wire.encoded(prompt, model, await self._parts(prompt, facts))
         limits.check_request(facts, 0, len(body))
-        computer = prompt.computer
-        reply = await self._attempts.run(
-            prompt, lambda: self._attempt(body, facts, on_text, computer=computer)
-        )
+        tools = frozenset(spec.name for spec in prompt.tools)
+        reply = await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text, tools))
         return replace(reply, request_bytes=len(body))
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessageJson]:
@@ -118,9 +116,13 @@ class CompatibleModel:
         return found
 
     async def _attempt(
-        self, body: bytes, facts: ModelFacts, on_text: Callable[[str], None], *, computer: bool
+        self,
+        body: bytes,
+        facts: ModelFacts,
+        on_text: Callable[[str], None],
+        tools: frozenset[str],
     ) -> ModelReply:
-        reply = CompletionStream(computer=computer, nonce=uuid.uuid4().hex[:12])
+        reply = CompletionStream(tools=tools, nonce=uuid.uuid4().hex[:12])
         try:
             return await read_reply(self._answer(body), reply, self._policy, on_text)
         except TimeoutError as error:

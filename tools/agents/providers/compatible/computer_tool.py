@@ -4,7 +4,7 @@ The function ``computer`` has an ``action``, and the fields of that action besid
 are the members of our computer toolset.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from deskhand.tools.conversation.conversation import ToolCall
@@ -67,9 +67,11 @@ TOOL: Json = {
 }
 
 
-def call_of(call_id: str, name: str, arguments: Mapping[str, Any], *, computer: bool) -> ToolCall:
-    """Return a call of a function as ours; with ``computer`` the function above is offered."""
-    if not computer or name != COMPUTER:
+def call_of(
+    call_id: str, name: str, arguments: Mapping[str, Any], tools: Collection[str]
+) -> ToolCall:
+    """Return a call of a function as ours; a tool of ours may have the name of the function."""
+    if name != COMPUTER or name in tools:
         return ToolCall(call_id, name, dict(arguments))
     # Models send null for the fields that an action does not have.
     own = {key: value for key, value in arguments.items() if key != ACTION and value is not None}

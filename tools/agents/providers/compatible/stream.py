@@ -6,7 +6,7 @@ reasoning, which servers put into different fields, is not read.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from deskhand.tools.agents.providers.port import ModelReply, Usage
@@ -32,10 +32,10 @@ END_REASONS = {
 class CompletionStream:
     """Accumulates a reply from the bytes of its stream; errors are reported at the end."""
 
-    def __init__(self, *, computer: bool, nonce: str) -> None:
-        """With ``computer`` that function is offered; ``nonce`` begins ids that are missing."""
+    def __init__(self, *, tools: Collection[str], nonce: str) -> None:
+        """Begin a reply; ``tools`` are ours, and ``nonce`` begins ids that are missing."""
         self._sse = SseData()
-        self._computer = computer
+        self._tools = tools
         self._nonce = nonce
         self._calls: dict[int, Json] = {}
         self._reason = ""
@@ -101,13 +101,10 @@ class CompletionStream:
         call["arguments"] += function.get("arguments") or ""
 
     def _tool_calls(self) -> Iterator[ToolCall]:
-        used: set[str] = set()
         for number, call in enumerate(self._calls.values()):
-            given = call["id"] or self._nonce
-            call_id = f"{given}-{number}" if given in used or not call["id"] else given
-            used.add(call_id)
-            arguments = self._arguments(call["arguments"])
-            yield call_of(call_id, call["name"], arguments, computer=self._computer)
+            # Two calls of one id stay that: the loop runs only the first.
+            call_id = call["id"] or f"{self._nonce}-{number}"
+            yield call_of(call_id, call["name"], self._arguments(call["arguments"]), self._tools)
 
     def _arguments(self, text: str) -> Json:
         try:

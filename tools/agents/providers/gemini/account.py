@@ -61,7 +61,7 @@ class _Request:
     contents: list[Json]
     configuration: Json
     size: Size
-    computer: bool
+    tools: frozenset[str]
 
 
 class _Answered(Exception):
@@ -141,7 +141,7 @@ class GeminiModel:
             [content for part in parts for content in part.contents],
             configuration,
             wire.screen_size(prompt.messages),
-            prompt.computer,
+            frozenset(spec.name for spec in prompt.tools),
         )
         reply = await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
         return replace(reply, request_bytes=size)
@@ -178,7 +178,7 @@ class GeminiModel:
         self, request: _Request, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
         nonce = uuid.uuid4().hex[:12]
-        reply = StreamedAnswer(request.size, computer=request.computer, nonce=nonce)
+        reply = StreamedAnswer(request.size, tools=request.tools, nonce=nonce)
         try:
             return await read_reply(self._answer(request), reply, self._policy, on_text)
         except TimeoutError as error:

@@ -10,7 +10,7 @@ A part is kept as it came, in a thinking block before what it stands for: its
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from deskhand.tools.agents.providers.port import ModelReply, Usage
@@ -87,21 +87,21 @@ class FailedAnswer(Exception):
 class StreamedAnswer:
     """Accumulates a reply from the bytes of its stream; errors are reported at the end."""
 
-    def __init__(self, size: Size, *, computer: bool, nonce: str) -> None:
+    def __init__(self, size: Size, *, tools: Collection[str], nonce: str) -> None:
         """Begin a reply to a request whose newest screenshot has that size.
 
-        With ``computer`` the predefined functions are offered. ``nonce`` begins the ids of calls
-        that come without one.
+        ``tools`` are the names of ours: a call of another predefined function is one of the
+        computer, also where none is offered. ``nonce`` begins the ids of calls that come without
+        one.
         """
         self._size = size
-        self._computer = computer
+        self._tools = tools
         self._nonce = nonce
         self._sse = SseData()
         self._failure: UnreadableReply | FailedReply | None = None
         self._content: list[ReplyBlock] = []
         self._sealed = 0
         """Length of the content at the end of the newest text with a signature."""
-        self._ids: set[str] = set()
         self._reason = ""
         self._usage: Json = {}
         self._blocked = ""
@@ -188,8 +188,9 @@ class StreamedAnswer:
         given: Json = part["functionCall"]
         arguments: Json = given.get("args") or {}
         name = str(given.get("name") or "")
-        members = members_of(name, arguments, self._size) if self._computer else ()
-        call_id = self._unused(given.get("id") or f"{self._nonce}-{len(self._ids)}")
+        members = () if name in self._tools else members_of(name, arguments, self._size)
+        # Two calls of one id stay that: the loop runs only the first.
+        call_id = str(given.get("id") or f"{self._nonce}-{len(self._content)}")
         reason = str(arguments.get(INTENT) or "") if members else ""
         checks = _checks(arguments.get(SAFETY))
         if not members:
@@ -197,7 +198,7 @@ class StreamedAnswer:
             calls = [ToolCall(call_id, name, own, None, checks)]
         else:
             # The last call has the id of the whole: its result is the newest.
-            ids = [self._unused(f"{call_id}.{index}") for index in range(1, len(members))]
+            ids = [f"{call_id}.{index}" for index in range(1, len(members))]
             calls = [
                 # One question to a person covers all members: the first of them has it.
                 ToolCall(
@@ -207,15 +208,6 @@ class StreamedAnswer:
             ]
         covered = [call.id for call in calls]
         self._content += [Thinking({"type": PART, "part": part, "calls": covered}), *calls]
-
-    def _unused(self, call_id: str) -> str:
-        # A model may give two calls one id; results are matched by it.
-        unused, number = call_id, 1
-        while unused in self._ids:
-            number += 1
-            unused = f"{call_id}-{number}"
-        self._ids.add(unused)
-        return unused
 
     def _counted(self) -> Usage:
         def count(name: str) -> int:

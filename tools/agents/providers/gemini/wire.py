@@ -150,8 +150,10 @@ class _Reply:
             if not calls:
                 return
             given = part["functionCall"]
+            # A second call of one id was not run, and has no result of its own.
+            own = tuple(one for one in calls if one not in self._covered)
             self._covered.update(calls)
-            self.awaited.append(AwaitedResult(given.get("id"), given["name"], calls))
+            self.awaited.append(AwaitedResult(given.get("id"), given["name"], own))
         elif not part.get("thought"):
             self._written = part.get("text")
         self.parts.append(part if self._valid else _without_signature(part))

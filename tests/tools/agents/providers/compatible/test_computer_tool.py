@@ -27,18 +27,18 @@ def test_each_field_of_an_action_is_described() -> None:
 
 def test_a_call_of_the_function_is_one_of_the_toolset() -> None:
     given: dict[str, Any] = {"action": "left_click", "coordinate": [1, 2], "text": None}
-    assert call_of("a", "computer", given, computer=True) == CLICK
+    assert call_of("a", "computer", given, ("execute",)) == CLICK
     assert function_of(CLICK) == ("computer", {"action": "left_click", "coordinate": [1, 2]})
 
 
 def test_other_functions_are_tools_of_ours() -> None:
     plain = ToolCall("a", "execute", {"command": "ls"})
-    assert call_of("a", "execute", {"command": "ls"}, computer=True) == plain
+    assert call_of("a", "execute", {"command": "ls"}, ("execute",)) == plain
     assert function_of(plain) == ("execute", {"command": "ls"})
-    assert call_of("a", "computer", {}, computer=False) == ToolCall("a", "computer", {})
+    assert call_of("a", "computer", {}, ("computer",)) == ToolCall("a", "computer", {})
 
 
 def test_a_call_without_an_action_is_reported() -> None:
-    call = call_of("a", "computer", {}, computer=True)
+    call = call_of("a", "computer", {}, ())
     with pytest.raises(BadCall, match="There is no computer action ''; there are screenshot"):
         desktop_call(call.name, call.arguments)

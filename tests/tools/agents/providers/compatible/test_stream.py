@@ -29,7 +29,7 @@ def event(chunk: object) -> bytes:
 
 
 def streamed(*chunks: object) -> CompletionStream:
-    stream = CompletionStream(computer=True, nonce="n")
+    stream = CompletionStream(tools=("execute",), nonce="n")
     for chunk in chunks:
         list(stream.feed(event(chunk)))
     return stream
@@ -42,7 +42,7 @@ def read(*chunks: object) -> ModelReply:
 
 
 def test_texts_grow_and_reasoning_is_left_out() -> None:
-    stream = CompletionStream(computer=True, nonce="n")
+    stream = CompletionStream(tools=("execute",), nonce="n")
     chunks = [delta(reasoning_content="Hm."), delta(content="Hé"), delta(content="llo"), end()]
     data = b"".join(map(event, chunks)) + b"data: [DONE]\n\n"
     assert [new for byte in data for new in stream.feed(bytes([byte]))] == [
@@ -77,7 +77,7 @@ def test_calls_without_indexes_or_ids_stay_apart() -> None:
     reply = read(*pieces, end())
     assert reply.stop_reason == "tool_use"
     ids = [block.id for block in reply.content if isinstance(block, ToolCall)]
-    assert ids == ["n-0", "a", "a-2"]
+    assert ids == ["n-0", "a", "a"]
 
 
 def test_arguments_that_are_no_object_are_none() -> None:

@@ -11,10 +11,8 @@ import pytest
 
 from deskhand.tools.agents.providers.attempts import AttemptFailed, RetryPolicy
 from deskhand.tools.agents.providers.errors import (
-    HostUnreachable,
     KeyRefused,
     LimitReached,
-    ModelOverloaded,
     ModelRefused,
     ModelUnavailable,
     NoCredit,
@@ -220,24 +218,6 @@ def test_cached_tokens_are_counted_apart() -> None:
     run(scenario)
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        *("rate_limit", "overloaded", "server_error"),
-        *("cut", "unfinished", "stream_error", "malformed"),
-    ],
-)
-def test_what_goes_wrong_for_a_while_is_tried_again(kind: str) -> None:
-    async def scenario() -> None:
-        async with playing({**CALLING, "fault": {"kind": kind, "times": 3}}) as s:
-            reply = await s.ask()
-            assert Text("I click.") in reply.content
-            assert s.pauses == [1.0, 2.0, 4.0]
-            assert [entry.fault for entry in s.server.log] == [kind] * 3 + [None]
-
-    run(scenario)
-
-
 @contextmanager
 def left_open() -> Iterator[list[str]]:
     """Yield the names of generators that nobody closed before they were collected."""
@@ -297,33 +277,6 @@ def test_what_the_provider_does_not_answer_is_refused_at_once(reason: str, messa
     run(scenario)
 
 
-def test_a_first_chunk_that_does_not_come_is_given_up_and_tried_again() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
-            client = s.client(first_chunk=0.2)
-            reply = await s.ask(client=client)
-            assert Text("Late.") in reply.content
-            assert s.pauses[0] == 1.0
-            await client.close()
-
-    run(scenario)
-
-
-def test_a_server_that_is_not_there_is_named() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "x"}) as s:
-            url = s.server.url
-        client = GeminiModel(
-            s.pictures, api_key="x", base_url=url, retry_policy=RetryPolicy(), sleep=s.pause
-        )
-        with pytest.raises(HostUnreachable, match="cannot be reached: check the network"):
-            await s.ask(client=client)
-        assert s.pauses == [1.0, 2.0]
-        await client.close()
-
-    run(scenario)
-
-
 def test_a_wrong_key_model_or_request_is_refused_at_once() -> None:
     async def scenario() -> None:
         async with playing({"say": "x"}) as s:
@@ -337,52 +290,6 @@ def test_a_wrong_key_model_or_request_is_refused_at_once() -> None:
             with pytest.raises(ModelRefused, match="the last must be of the user"):
                 await s.ask(user("Go."), open_call)
             assert s.pauses == []
-
-    run(scenario)
-
-
-def test_an_account_without_credit_is_refused_at_once() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "x", "fault": {"kind": "no_credit", "times": 9}}) as s:
-            with pytest.raises(NoCredit, match="Google accepted GEMINI_API_KEY, but the account"):
-                await s.ask()
-            assert s.pauses == []
-
-    run(scenario)
-
-
-def test_an_overload_that_lasts_is_named_as_such() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "x", "fault": {"kind": "rate_limit", "times": 99}}) as s:
-            client = s.client(attempts=2)
-            with pytest.raises(ModelOverloaded):
-                await s.ask(client=client)
-            await client.close()
-
-    run(scenario)
-
-
-def test_cancelling_ends_the_wait_for_an_answer() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "Late.", "fault": {"kind": "slow", "seconds": 600}}) as s:
-            task = asyncio.create_task(s.ask())
-            async with asyncio.timeout(20):
-                await s.server.received(1)
-            task.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await task
-            assert s.pauses == []
-
-    run(scenario)
-
-
-def test_a_picture_that_was_removed_is_replaced_by_a_text() -> None:
-    async def scenario() -> None:
-        async with playing({"say": "Seen."}) as s:
-            s.pictures.pictures.clear()
-            reply = await s.ask(Message("user", (Text("Go."), SHOT)))
-            assert Text("Seen.") in reply.content
-            assert s.server.log[-1].pictures == ()
 
     run(scenario)
 

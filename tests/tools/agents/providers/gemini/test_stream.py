@@ -30,21 +30,21 @@ def event(chunk: Json) -> bytes:
     return f"data: {json.dumps(chunk)}\r\n\r\n".encode()
 
 
-def streamed(*chunks: Json, computer: bool = True) -> StreamedAnswer:
-    answer = StreamedAnswer((1280, 720), computer=computer, nonce="n")
+def streamed(*chunks: Json, tools: tuple[str, ...] = ("execute",)) -> StreamedAnswer:
+    answer = StreamedAnswer((1280, 720), tools=tools, nonce="n")
     for chunk in chunks:
         list(answer.feed(event(chunk)))
     return answer
 
 
-def read(*chunks: Json, computer: bool = True) -> ModelReply:
-    reply = streamed(*chunks, computer=computer).result()
+def read(*chunks: Json, tools: tuple[str, ...] = ("execute",)) -> ModelReply:
+    reply = streamed(*chunks, tools=tools).result()
     assert reply is not None
     return reply
 
 
 def test_texts_continue_and_are_announced() -> None:
-    answer = StreamedAnswer((1280, 720), computer=True, nonce="n")
+    answer = StreamedAnswer((1280, 720), tools=(), nonce="n")
     data = event(parts({"text": "Hé"})) + event(parts({"text": "llo"})) + event(STOP)
     announced = [new for byte in data for new in answer.feed(bytes([byte]))]
     assert announced == [True, True, False]
@@ -95,15 +95,15 @@ def test_a_function_is_kept_beside_its_calls() -> None:
     )
 
 
-def test_a_name_of_a_predefined_function_is_a_tool_of_ours_without_a_computer() -> None:
-    _, found = read(parts(call("click", x=1)), STOP, computer=False).content
+def test_a_tool_of_ours_may_have_the_name_of_a_predefined_function() -> None:
+    _, found = read(parts(call("click", x=1)), STOP, tools=("click",)).content
     assert found == ToolCall("c1", "click", {"x": 1})
 
 
-def test_calls_have_different_ids() -> None:
+def test_calls_without_ids_get_different_ones() -> None:
     reply = read(parts(call("a"), call("b"), call("c", None), call("d", None)), STOP)
     calls = [block for block in reply.content if isinstance(block, ToolCall)]
-    assert [one.id for one in calls] == ["c1", "c1-2", "n-2", "n-3"]
+    assert [one.id for one in calls] == ["c1", "c1", "n-4", "n-6"]
 
 
 def test_the_first_call_of_a_function_asks_for_the_confirmation() -> None:

@@ -128,6 +128,15 @@ def test_parts_of_the_model_go_back_as_they_came() -> None:
     assert said(*blocks) == [thought, {"text": "Plain."}, signed, {"text": "Done."}, CLICK]
 
 
+def test_a_second_call_of_one_id_has_no_result() -> None:
+    blocks = (kept(CLICK, "c1"), ToolCall("c1", "left_click", {}, "computer"), kept(CLICK, "c1"))
+    found = contents_of(Message("assistant", blocks), {}, (), SIZE)
+    assert found.awaited == (
+        AwaitedResult("c1", "click", ("c1",)),
+        AwaitedResult("c1", "click", ()),
+    )
+
+
 def test_signatures_after_a_change_are_replaced_or_left_out() -> None:
     plain = {"functionCall": {"id": "c2", "name": "wait"}}
     calls = (ToolCall("c1", "left_click", {}, "computer"), ToolCall("c2", "wait", {}, "computer"))
