@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from deskhand.tools.agents.providers.port import ModelReply, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import ReplyBlock, Text, ToolCall
@@ -120,5 +120,7 @@ class CompletionStream:
         prompt = self._usage.get("prompt_tokens") or 0
         cached = (self._usage.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
         written = self._usage.get("completion_tokens") or 0
+        details = self._usage.get("completion_tokens_details") or {}
+        thinking = details.get("reasoning_tokens") or 0
         # The tokens of the prompt include the cached ones.
-        return Usage(max(prompt - cached, 0), written, cached)
+        return inclusive_usage(prompt, written, cached=cached, thinking=thinking)

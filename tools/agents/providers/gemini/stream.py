@@ -13,7 +13,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from deskhand.tools.agents.providers.port import ModelReply, Usage
+from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import (
@@ -215,10 +215,11 @@ class StreamedAnswer:
 
         cached = count("cachedContent")
         # The prompt's tokens include the cached ones, and its thoughts are none of the reply's.
-        return Usage(
-            max(count("prompt") - cached, 0) + count("toolUsePrompt"),
+        return inclusive_usage(
+            max(count("prompt"), cached) + count("toolUsePrompt"),
             count("candidates") + count("thoughts"),
-            cached,
+            cached=cached,
+            thinking=count("thoughts"),
         )
 
 

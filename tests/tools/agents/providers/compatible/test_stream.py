@@ -103,8 +103,10 @@ def test_usage_is_normalised() -> None:
         "prompt_tokens": 100,
         "completion_tokens": 7,
         "prompt_tokens_details": {"cached_tokens": 60},
+        "completion_tokens_details": {"reasoning_tokens": 2},
     }
-    assert read(end(), {"choices": [], "usage": usage}).usage == Usage(40, 7, 60)
+    expected = Usage(40, 7, 60, thinking_tokens=2)
+    assert read(end(), {"choices": [], "usage": usage}).usage == expected
     assert read(end()).usage == Usage()
 
 

@@ -139,7 +139,7 @@ def test_usage_is_normalised() -> None:
         "thoughtsTokenCount": 3,
     }
     reply = read(parts({"text": "a"}), {**STOP, "usageMetadata": usage})
-    assert reply.usage == Usage(35, 13, 70)
+    assert reply.usage == Usage(35, 13, 70, thinking_tokens=3)
 
 
 @pytest.mark.parametrize(("reason", "ours"), sorted(END_REASONS.items()))

@@ -55,9 +55,10 @@ def test_a_reply_is_the_same_in_any_pieces() -> None:
 def test_the_tokens_of_the_cache_are_counted_apart() -> None:
     details = {"cached_tokens": 60, "cache_write_tokens": 30}
     usage = {"input_tokens": 100, "input_tokens_details": details, "output_tokens": 7}
+    usage |= {"output_tokens_details": {"reasoning_tokens": 4}}
     reply = read(ended(usage=usage, input_transformations=[{"id": "rs"}]))
     assert reply is not None
-    assert reply.usage == Usage(10, 7, 60, 30, 1)
+    assert reply.usage == Usage(10, 7, 60, 30, 1, thinking_tokens=4)
 
 
 @pytest.mark.parametrize(
