@@ -10,7 +10,7 @@ SHARED = {"__main__", "page", "tables", "recording_scenes", "recording_ways", "r
     "agent_run",
     "agent_trace",
 }
-SHORTER = {"recording": ("--seconds", "20")}
+SHORTER = {"recording": ("--seconds", "20"), "agents_overhead": ("--steps", "60")}
 """Options with which all benchmarks together take less than five minutes."""
 
 

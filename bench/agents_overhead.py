@@ -6,8 +6,9 @@ Each checkout (this one, and those of ``--beside``, which have an environment ``
 ``deskhand up`` with a desktop, and one agent of as many steps types into a terminal. The provider
 is a server on loopback that answers at once and reads no more of a request than its length. The
 overhead of a step is the time from the end of a reply to the beginning of the next request, less
-the time that the desktop reports for it (act, settle, capture, encode). With bound models the
-history has all pictures, with others the newest.
+the time that the desktop reports for it (act, settle, capture, encode). The model is one whose
+requests have the newest pictures only, as those of all versions have, so that no checkpoint is
+made and requests of all checkouts have about the same size.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from statistics import median
 from typing import Any
 
 import httpx2
+import psutil
 
 from tests.system.services import service
 
@@ -32,7 +34,7 @@ from .tables import save
 
 Json = dict[str, Any]
 HERE = Path(__file__).parent.parent
-MODELS = {"all pictures": "claude-opus-5-5", "newest pictures": "claude-opus-4-6"}
+MODELS = {"newest pictures": "claude-opus-4-6"}
 RANGES = ((1, 10), (46, 55), (146, 155), (290, 300))
 OPENING = (
     ("execute", {"command": "xterm -geometry 200x60+0+0 -e cat", "background": True}, None),
@@ -51,6 +53,9 @@ class Provider:
     began: list[float] = field(default_factory=list)
     ended: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    """CPU milliseconds of the control plane at the beginning of each request."""
+    pid: int = 0
     url: str = ""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -61,11 +66,19 @@ class Provider:
                 body = await _body(head, reader)
                 self.began.append(began)
                 self.sizes.append(len(body))
+                self.cpu.append(_cpu_milliseconds(self.pid))
                 writer.write(_reply(len(self.began) - 1, self.steps, body))
                 await writer.drain()
                 self.ended.append(time.monotonic())
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
+
+
+def _cpu_milliseconds(pid: int) -> float:
+    """Return the CPU time of ``deskhand up``: of its process, and of that which serves for it."""
+    first = psutil.Process(pid)
+    serving = [one for one in first.children() if "up" in one.cmdline()]
+    return sum(1000 * sum(one.cpu_times()[:2]) for one in (first, *serving))
 
 
 async def _body(head: bytes, reader: asyncio.StreamReader) -> bytes:
@@ -141,6 +154,7 @@ def run(checkout: Path, model: str, steps: int) -> tuple[list[float], Provider]:
         arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data")
         errors = Path(folder) / "errors"
         with service(errors, *arguments, environment=environment, program=[program]) as plane:
+            serving.pid = plane.process.pid
             body = {"prompt": "Type.", "mode": "computer_use", "model": model}
             chat = plane.post("/api/v0/chats", body)["id"]
             _until_at_rest(plane.http, chat)
@@ -166,15 +180,16 @@ def _until_at_rest(http: httpx2.Client, chat: str) -> None:
     raise TimeoutError(chat)
 
 
-def table(overhead: Sequence[float], sizes: Sequence[int]) -> Json:
-    """Return the medians of the ranges of steps."""
+def table(overhead: Sequence[float], serving: Provider) -> Json:
+    """Return the medians of ranges of steps, and the mean CPU time, which load changes less."""
     rows: Json = {}
     for first, last in RANGES:
         part = overhead[first - 1 : last]
-        if part:
+        if len(part) > last - first:
             rows[f"steps {first} to {last}"] = {
                 "median_ms": round(median(part), 1),
-                "request_kb": round(median(sizes[first - 1 : last]) / 1024),
+                "cpu_ms": round((serving.cpu[last] - serving.cpu[first]) / (last - first), 1),
+                "request_kb": round(median(serving.sizes[first - 1 : last]) / 1024),
             }
     return rows
 
@@ -190,7 +205,7 @@ def main() -> None:
         for checkout in (HERE, *options.beside):
             overhead, serving = run(checkout, MODELS[kind], options.steps)
             name = "ours" if checkout == HERE else _revision(checkout)
-            results.setdefault(kind, {})[name] = table(overhead, serving.sizes)
+            results.setdefault(kind, {})[name] = table(overhead, serving)
             print(kind, name, json.dumps(results[kind][name]), flush=True)
     save("agents_overhead", results)
 
