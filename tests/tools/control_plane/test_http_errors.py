@@ -9,6 +9,7 @@ from deskhand.tools.conversation.errors import (
     MessageQueueFull,
     NoDesktop,
     NoModel,
+    QuestionClosed,
     UnknownTool,
 )
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
@@ -69,3 +70,11 @@ def test_a_surprise_has_no_answer() -> None:
 def test_a_body_has_a_detail_only_if_there_is_one() -> None:
     assert ErrorResponse(400, "a").to_json() == {"message": "a"}
     assert ErrorResponse(400, "a", "b").to_json() == {"message": "a", "detail": "b"}
+
+
+def test_a_closed_question_is_answered_with_its_first_answer() -> None:
+    closed = QuestionClosed("q1", "answered", "approve", "Ann", 5.0)
+    assert answer(closed).to_json() == {
+        "message": "the question was answered already: approve",
+        "first": closed.to_json(),
+    }

@@ -134,3 +134,21 @@ def test_dialects_of_new_desktops_are_configured() -> None:
     assert load({}, {"DESKHAND_SPEAK": "cua, cdp"}, "", Path("/d")).speak == ("cua", "cdp")
     with pytest.raises(BadSetting, match="there are cua, osworld"):
         load({}, {}, 'speak = ["telnet"]', Path("/d"))
+
+
+def test_approvals_have_one_of_three_modes() -> None:
+    assert load({"approval": "every"}, {}, "", Path("/d")).approval == "every"
+    with pytest.raises(BadSetting, match="'never' is none of auto, risky, every"):
+        load({"approval": "never"}, {}, "", Path("/d"))
+
+
+def test_notifications_need_an_address_and_a_secret() -> None:
+    hook = {"notify_url": "https://example.com/hook?x=1", "notify_secret": "0123456789abcdef"}
+    loaded = load(hook, {}, "", Path("/d"))
+    assert loaded.notify_url == hook["notify_url"]
+    assert hook["notify_secret"] not in repr(loaded)
+    with pytest.raises(BadSetting, match="notify_secret: give 16"):
+        load({**hook, "notify_secret": "short"}, {}, "", Path("/d"))
+    for url in ("ftp://example.com", "https://user:word@example.com", "example.com"):
+        with pytest.raises(BadSetting, match="notify_url: give an address"):
+            load({**hook, "notify_url": url}, {}, "", Path("/d"))

@@ -1,5 +1,7 @@
 import json
+from dataclasses import replace
 
+from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import (
     ChatView,
     FileView,
@@ -73,3 +75,9 @@ def test_steps_messages_and_files_are_plain_json() -> None:
     assert (message["queued"], message["content"]) == (True, [{"type": "text", "text": "Hi"}])
     file = FileView("f", "c", "recording", "v.mp4", "video/mp4", 3, "00", 1.0, {"parts": 1})
     assert file.to_json()["metadata"] == {"parts": 1}
+
+
+def test_a_chat_shows_its_restrictions() -> None:
+    limits = replace(CHAT, approval="every", domains=("example.com",), look_only=True)
+    assert limits.restrictions == ChatRestrictions("every", ("example.com",), look_only=True)
+    assert limits.to_json()["domains"] == ["example.com"]

@@ -121,6 +121,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentReque
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": True}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"tokens": "1"}}, "be a number"),
         ("spawn_computer_use_agent", {"prompt": "x", "egress": "all"}, "egress must be one of"),
+        ("spawn_computer_use_agent", {"prompt": "x", "approval": "no"}, "approval must be one of"),
         ("spawn_computer_use_agent", {"prompt": "x", "egress": 1}, "egress must be one of"),
         ("spawn_computer_use_agent", {"prompt": "x", "allow": "a.example"}, "a list of names"),
         ("spawn_computer_use_agent", {"prompt": "x", "allow": [1]}, "a list of names"),
