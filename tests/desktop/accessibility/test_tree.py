@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.accessibility.tree import Node, compact, pointed
+from deskhand.desktop.accessibility.tree import Node, compact, names, pointed
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Region, Size
 
@@ -104,3 +104,10 @@ def test_a_body_without_refs_stays_as_it_is() -> None:
     body = {"action": "type", "text": "e1"}
     assert pointed(body, {}, SCREEN) is body
     json.dumps(compact([], SCREEN).roots)
+
+
+def test_names_are_listed_in_the_order_of_the_tree() -> None:
+    table = Node("table", "", Region(0, 0, 90, 90), 0, (button("Back"),))
+    entry = Node("entry", "", Region(0, 0, 9, 9), 1 << 7, (button("Clear"),))
+    tree = compact([app(table, entry, button("Send"))], SCREEN)
+    assert list(names(tree.roots)) == ["App", "Back", "Clear", "Send"]

@@ -67,22 +67,31 @@ class FakePipe:
 
 def test_the_pipe_of_a_browser_that_starts_later_is_joined_once() -> None:
     async def scenario() -> None:
-        pipes: list[FakePipe] = []
+        pipes: list[FakePipe | None] = []
         notified = asyncio.Event()
         async with asyncio.TaskGroup() as group:
             pages = PageAddresses(
                 lambda: pipes[-1] if pipes else None, group.create_task, notified.set
             )
             assert pages.urls() == ()
-            pipes.append(FakePipe())
+            first = FakePipe()
+            pipes.append(first)
             assert pages.urls() == pages.urls() == ()
-            (client,) = pipes[0].clients
+            (client,) = first.clients
             assert client.sent[0]["method"] == "Target.setDiscoverTargets"
             client.queue.put_nowait(created("1", "http://a/"))
             await notified.wait()
             assert pages.urls() == ("http://a/",)
+            # An event without a change notifies no one.
+            notified.clear()
+            client.queue.put_nowait(created("1", "http://a/"))
+            client.queue.put_nowait(created("2", "http://b/"))
+            await notified.wait()
+            assert pages.urls() == ("http://a/", "http://b/")
             # Another browser has other pages.
             pipes.append(FakePipe())
+            assert pages.urls() == ()
+            pipes.append(None)
             assert pages.urls() == ()
             pages.close()
             pages.close()

@@ -4,6 +4,7 @@ from deskhand.tools.conversation.errors import (
     Conflict,
     IllegalMove,
     MessageQueueFull,
+    QuestionClosed,
     UnknownTool,
 )
 
@@ -21,3 +22,17 @@ def test_what_is_not_possible_now_is_one_family() -> None:
     assert issubclass(IllegalMove, Conflict)
     assert issubclass(MessageQueueFull, Conflict)
     assert issubclass(Conflict, ChatError)
+
+
+def test_a_closed_question_has_its_first_answer_or_its_state() -> None:
+    answered = QuestionClosed("q1", "answered", "approve", "Ann", 5.0)
+    assert str(answered) == "the question was answered already: approve"
+    assert answered.to_json() == {
+        "question": "q1",
+        "state": "answered",
+        "answer": "approve",
+        "answered_by": "Ann",
+        "closed_at": 5.0,
+    }
+    expired = QuestionClosed("q1", "expired", None, None, 5.0)
+    assert str(expired) == "the question is expired, and takes no answer any more"

@@ -113,6 +113,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentReque
         ("spawn_computer_use_agent", {"prompt": 7}, "prompt must be a text"),
         ("spawn_computer_use_agent", {"prompt": "x", "modle": "m"}, "did you mean model?"),
         ("wait_agent", {"chat_id": CHAT, "timeout": 5}, "unknown argument timeout"),
+        ("spawn_computer_use_agent", {"prompt": "x", "approval": "never"}, "approval"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": 3}, "budget must be an object"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"euros": 1}}, "budget must be"),
         ("spawn_computer_use_agent", {"prompt": "x", "budget": {"steps": 0}}, "more than 0"),
