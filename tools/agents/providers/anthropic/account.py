@@ -140,7 +140,7 @@ class AnthropicModel:
             prompt, parts, drop_block=drop_block, effort=self._effort, compact=compact
         )
         limits.check_request(facts, 0, len(body))
-        headers = wire.headers(prompt.messages, drop_block=drop_block, compact=compact)
+        headers = wire.headers(prompt, drop_block=drop_block, compact=compact)
         request = _Request(body, headers)
         try:
             reply = await self._attempts.run(prompt, lambda: self._attempt(request, facts, on_text))
@@ -160,7 +160,7 @@ class AnthropicModel:
         # Before the pictures are read: hundreds of them are tens of megabytes.
         limits.check_request(facts, pictures, 0)
         for message in new:
-            part = wire.message_part(message, await self._load(message))
+            part = wire.message_part(message, await self._load(message), prompt.model)
             prompt.sent.add(message, part)
             parts.append(part)
         return parts

@@ -7,7 +7,7 @@ move: they are put into the bytes of the parts.
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from deskhand.tools.conversation.conversation import (
 )
 from deskhand.tools.kit.support.spec import ToolSpec
 
+from . import older_tools
 from .cache_marks import cache_marks
 
 Json = dict[str, Any]
@@ -35,7 +36,6 @@ COMPUTER = "computer"
 THINKING = ("thinking", "redacted_thinking")
 """Blocks that must be sent back unchanged, or the provider refuses the calls after them."""
 
-COMPUTER_TOOLSET = "computer_toolset_20260801"
 BINDING_BETA = "thinking-binding-controls-2026-08-01"
 """Permits ``thinking.block_binding`` in a request, which is an unknown key without it."""
 
@@ -64,12 +64,14 @@ class MessagePart:
         return self.data if at is None else self.data[:at] + MARK + self.data[at:]
 
 
-def message_part(message: Message, pictures: Mapping[str, bytes]) -> MessagePart:
+def message_part(message: Message, pictures: Mapping[str, bytes], model: str = "") -> MessagePart:
     """Convert one of the ``merged`` messages; ``pictures`` holds the bytes of its file ids.
 
     A picture without bytes becomes a line of text.
     """
     found = _message(message, pictures)
+    if older_tools.is_older(model_facts(model).computer):
+        found["content"] = [older_tools.sent(block) for block in found["content"]]
     if not found["content"]:
         return MessagePart(message.role, b"")
     pieces = [_bytes({"role": found["role"], "content": []}).removesuffix(b"]}")]
@@ -117,17 +119,17 @@ def encoded(
 
 def request(prompt: Prompt, pictures: Mapping[str, bytes], *, drop_block: bool = False) -> Json:
     """Return the body for ``prompt`` as JSON; ``pictures`` holds the bytes by file id."""
-    parts = [message_part(message, pictures) for message in merged(prompt.messages)]
+    messages = merged(prompt.messages)
+    parts = [message_part(message, pictures, prompt.model) for message in messages]
     body: Json = json.loads(encoded(prompt, parts, drop_block=drop_block))
     return body
 
 
-def headers(
-    messages: Iterable[Message], *, drop_block: bool, compact: bool = False
-) -> dict[str, str]:
+def headers(prompt: Prompt, *, drop_block: bool, compact: bool = False) -> dict[str, str]:
     """Return the additional headers that a body of :func:`encoded` needs."""
-    summarized = any(isinstance(b, Compaction) for m in messages for b in m.content)
+    summarized = any(isinstance(b, Compaction) for m in prompt.messages for b in m.content)
     betas = [BINDING_BETA] * drop_block + [COMPACTION_BETA] * (compact or summarized)
+    betas += model_facts(prompt.model).betas if prompt.computer else ()
     return {"anthropic-beta": ",".join(betas)} if betas else {}
 
 
@@ -139,7 +141,8 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
         # A model can return an input that is no object; the tool then reports what is missing.
         given = block["input"]
         arguments = given if isinstance(given, dict) else {}
-        return ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
+        call = ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
+        return older_tools.received(call)
     # Without a summary the provider ignores the block, and with it the messages are gone.
     if block["type"] == "compaction":
         return Compaction(dict(block)) if block.get("content") else None
@@ -158,12 +161,14 @@ def _frame(prompt: Prompt, *, drop_block: bool, effort: str | None, mark: bool) 
     if prompt.system.strip():
         control: Json = {"cache_control": {"type": "ephemeral"}} if mark else {}
         frame["system"] = [_text(prompt.system) | control]
+    facts = model_facts(prompt.model)
     tools = [_tool(spec) for spec in prompt.tools]
     if prompt.computer:
-        tools.insert(0, {"type": COMPUTER_TOOLSET})
+        tool = facts.computer
+        tools.insert(0, older_tools.entry(tool) if older_tools.is_older(tool) else {"type": tool})
     if tools:
         frame["tools"] = tools
-    adaptive = model_facts(prompt.model).thinking == "adaptive"
+    adaptive = facts.thinking == "adaptive"
     thinking: Json = {}
     if adaptive:
         # Newer models write the words between calls as thinking, which is empty unless asked for.

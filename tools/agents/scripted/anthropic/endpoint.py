@@ -15,7 +15,7 @@ from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.prompt_cache import CacheEntries
 from deskhand.tools.agents.scripted.script.request import Measure, Request
 
-from . import sse
+from . import older_tools, sse
 from .accounting import account
 from .binding import REFUSAL, mismatches, signed
 from .protocol import read_request
@@ -53,8 +53,11 @@ class MessagesEndpoint:
 
     def read(self, received: Received, body: object, measure: Measure) -> Request:
         """Validate the body; the betas are in its header."""
-        betas = received.headers.get("anthropic-beta", "").replace(" ", "").split(",")
-        return read_request(body, measure, frozenset(betas))
+        betas = frozenset(received.headers.get("anthropic-beta", "").replace(" ", "").split(","))
+        if not isinstance(body, dict):
+            return read_request(body, measure, betas)
+        request = read_request(older_tools.with_toolset(body, betas), measure, betas)
+        return replace(request, offered=tuple(body.get("tools", [])))
 
     def account(self, request: Request, entries: CacheEntries) -> Request:
         """Count tokens, and what the cache marks read and write."""
@@ -79,6 +82,8 @@ class MessagesEndpoint:
     ) -> Answer:
         """Write the message."""
         message_id = f"msg_{reply_id}"
+        if older_tools.is_older(request.offered):
+            turn = replace(turn, content=older_tools.without_toolset(turn.content))
         whole = sse.whole(turn, request, message_id, dropped)
         return Answer(whole, tuple(sse.events(turn, request, message_id, dropped)))
 

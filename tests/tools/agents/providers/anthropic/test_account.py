@@ -111,6 +111,28 @@ def test_a_reply_has_its_text_calls_and_tokens() -> None:
     run(scenario)
 
 
+@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-5"])
+def test_a_model_with_an_older_computer_tool_acts_by_it(model: str) -> None:
+    async def scenario() -> None:
+        script = read_script(model, {"steps": [CALLING, {"say": "Seen."}]})
+        async with ScriptedModelServer([script]) as server:
+            s = Setting(server)
+            first = await s.ask(model=model)
+            click, execute = (b for b in first.content if isinstance(b, ToolCall))
+            assert (click.name, click.arguments) == ("left_click", {"coordinate": [3, 4]})
+            shot = Image("f1", "image/png", 1280, 720)
+            answers = (
+                ToolResult(click.id, (Text("Clicked."), shot), toolset=click.toolset),
+                ToolResult(execute.id, (Text("a.txt"),)),
+            )
+            text = (user("Go."), Message("assistant", first.content), Message("user", answers))
+            assert (await s.ask(*text, model=model)).content == (Text("Seen."),)
+            assert len(server.log[-1].pictures) == 1
+            await s.model.close()
+
+    run(scenario)
+
+
 @pytest.mark.parametrize(
     ("model", "accepted"), [("claude-opus-4-8", True), ("claude-opus-5-5", True), ("test", False)]
 )

@@ -239,12 +239,12 @@ def test_the_provider_is_asked_to_drop_blocks_only_with_the_header_for_it() -> N
     body = wire.request(prompt, {}, drop_block=True)
     binding = {"prefix_mismatch_behavior": "drop_block"}
     assert body["thinking"] == {"type": "adaptive", "block_binding": binding}
-    assert wire.headers((), drop_block=True) == {
+    assert wire.headers(prompt, drop_block=True) == {
         "anthropic-beta": "thinking-binding-controls-2026-08-01"
     }
     plain = wire.request(prompt, {})
     assert "thinking" not in plain
-    assert wire.headers((), drop_block=False) == {}
+    assert wire.headers(prompt, drop_block=False) == {}
 
 
 def test_pictures_of_a_request_are_counted() -> None:
@@ -280,9 +280,11 @@ def test_a_summary_of_the_provider_goes_back_as_it_came_with_its_beta() -> None:
     assert body["messages"][0]["content"][0] == block
     assert "compaction" not in body
     needed = {"anthropic-beta": "compact-2026-09-04"}
-    assert wire.headers(messages, drop_block=False) == needed
+    prompt = Prompt("", messages, (), False, "m")
+    assert wire.headers(prompt, drop_block=False) == needed
     both = {"anthropic-beta": "thinking-binding-controls-2026-08-01,compact-2026-09-04"}
-    assert wire.headers((), drop_block=True, compact=True) == both
+    empty = Prompt("", (), (), False, "m")
+    assert wire.headers(empty, drop_block=True, compact=True) == both
     assert wire.reply_block(block) == Compaction(block)
     assert wire.reply_block({**block, "content": None}) is None
 
@@ -315,3 +317,20 @@ def test_reasoning_of_another_provider_is_left_out() -> None:
     content = Thinking({"type": "reasoning", "id": "rs"}), Text("Hi.")
     part = wire.message_part(Message("assistant", content), {})
     assert json.loads(part.data)["content"] == [{"type": "text", "text": "Hi."}]
+
+
+def test_a_model_with_an_older_tool_gets_its_form_of_calls_results_and_header() -> None:
+    messages = (user("x"), Message("assistant", (CLICK,)), answered(SHOT))
+    prompt = Prompt("", messages, (EXECUTE,), True, "claude-opus-4-5")
+    body = wire.request(prompt, {"f1": PNG})
+    assert body["tools"][0]["type"] == "computer_20251124"
+    (call,), (result,) = (message["content"] for message in body["messages"][1:])
+    assert call["name"] == "computer"
+    assert call["input"]["action"] == CLICK.name
+    assert "toolset_name" not in {**call, **result}
+    assert wire.headers(prompt, drop_block=False) == {"anthropic-beta": "computer-use-2025-11-24"}
+    # Without the tool there is no beta to ask for.
+    alone = Prompt("", messages, (EXECUTE,), False, "claude-opus-4-5")
+    assert wire.headers(alone, drop_block=False) == {}
+    older = {"type": "tool_use", "id": "t", "name": "computer", "input": {"action": "screenshot"}}
+    assert wire.reply_block(older) == ToolCall("t", "screenshot", {}, "computer")

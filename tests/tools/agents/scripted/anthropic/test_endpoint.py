@@ -4,7 +4,7 @@ from deskhand.tools.agents.scripted.anthropic.endpoint import REFUSALS, Messages
 from deskhand.tools.agents.scripted.script.endpoint import Received
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.prompt_cache import CacheEntries
-from deskhand.tools.agents.scripted.script.request import Request
+from deskhand.tools.agents.scripted.script.request import InvalidRequest, Request
 
 ENDPOINT = MessagesEndpoint()
 GO = {"role": "user", "content": "Go."}
@@ -74,3 +74,21 @@ def test_each_refusal_has_a_status_and_a_type(problem: str) -> None:
     assert refusal.status >= 400
     assert refusal.body["type"] == "error"
     assert refusal.body["error"]["message"] == "why"
+
+
+def test_a_model_with_an_older_computer_tool_is_answered_in_its_form() -> None:
+    size = {"display_width_px": 1280, "display_height_px": 720}
+    tool = {"type": "computer_20250124", "name": "computer", **size}
+    body = {"model": "claude-haiku-4-5", "max_tokens": 9, "messages": [GO], "tools": [tool]}
+    beta = received(anthropic_beta="computer-use-2025-01-24")
+    older = ENDPOINT.read(beta, body, lambda _: None)
+    assert older.computer
+    call = {"type": "tool_use", "id": "t", "name": "wait", "input": {"duration": 1}}
+    turn = PlayedTurn(({**call, "toolset_name": "computer"},), "tool_use", 0)
+    (sent,) = ENDPOINT.answer(turn, older, "1", ()).whole["content"]
+    assert (sent["name"], sent["input"]) == ("computer", {"action": "wait", "duration": 1})
+
+
+def test_a_body_that_is_no_object_is_refused() -> None:
+    with pytest.raises(InvalidRequest):
+        ENDPOINT.read(received(), [], lambda _: None)
