@@ -138,7 +138,8 @@ tools/notifications: tools/conversation tools/store
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
-tools/store: tools/conversation tools/store/faults
+tools/store: tools/conversation tools/store/creation tools/store/faults
+tools/store/creation:
 tools/store/faults: recording/disk
 vncbridge/auth: vncbridge/http vncbridge/openapi vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/websocket
@@ -156,7 +157,10 @@ LAYERS = {
 """Folder, or interface module, to what it may import."""
 
 OWNER = {
-    "alembic": {"tools/store", "tools/store/migrations", "tools/store/migrations/versions"},
+    "alembic": {
+        *("tools/store", "tools/store/creation"),
+        *("tools/store/migrations", "tools/store/migrations/versions"),
+    },
     "anthropic": {"tools/agents/providers/anthropic"},
     "av": {"desktop/screenshots", "recording/video"},
     "cryptography": {"tools/secrets"},
@@ -189,8 +193,7 @@ OWNER = {
             "tools/credentials",
         ),
         "tools/recovery",
-        "tools/store",
-        "tools/store/migrations/versions",
+        *("tools/store", "tools/store/creation", "tools/store/migrations/versions"),
     },
     "starlette": {
         "tools/agents/scripted",

@@ -58,6 +58,7 @@ def test_with_a_key_the_same_command_asks_the_provider(
         assert key.encode() not in content
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a control plane that imports the SDK, and a run")
 def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
     async def scenario() -> tuple[int | None, bytes]:

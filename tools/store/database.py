@@ -29,14 +29,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from alembic import command
-from alembic.config import Config
 from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
 
+from .creation.creation import migrate
 from .errors import DiskLow, StoreUnavailable
 from .faults.health import DatabaseHealth, current_patience
 from .faults.policy import (
@@ -53,7 +52,6 @@ from .faults.reserve import IN_USE, StoreReserve
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-MIGRATIONS = Path(__file__).parent / "migrations"
 PRAGMAS = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
@@ -342,15 +340,6 @@ class Store:
             return
         if locked_at >= asked_at or self.health.ended:
             raise StoreUnavailable(self._path, fault.reason, may_pass=True)
-
-
-def migrate(connection: Connection) -> None:
-    """Migrate the schema of the database to the newest revision."""
-    config = Config()
-    # A percent sign would begin an interpolation of ConfigParser.
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
 
 
 def _unavailable(path: Path, error: Exception) -> StoreUnavailable:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine
 
-from deskhand.tools.store.database import migrate
+from deskhand.tools.store.creation.creation import migrate
 from deskhand.tools.store.schema import ChatRow
 
 

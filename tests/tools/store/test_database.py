@@ -10,7 +10,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store import chats, turns
-from deskhand.tools.store.database import MIGRATIONS, Store
+from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.schema import Base
 from tests.tools.store.fakes import chat_row

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store import chats
-from deskhand.tools.store.database import MIGRATIONS, Store
+from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.database import Store
 from tests.tools.store.fakes import chat_row
 
 ASKED = """

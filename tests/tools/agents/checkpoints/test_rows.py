@@ -13,7 +13,8 @@ from deskhand.tools.agents.checkpoints import rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.store import messages, steps
-from deskhand.tools.store.database import MIGRATIONS, Store
+from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.database import Store
 from tests.tools.store.fakes import chat_row
 
 SUMMARY = (Message("user", (Text("All."),)),)

@@ -1,0 +1,56 @@
+"""Brings the schema of a database to the newest revision.
+
+An empty database is created by the statements in `newest.sql`, in one transaction; one that exists
+is migrated by Alembic, revision after revision. Both end with the same schema: the statements are
+those that SQLite has recorded after all revisions, `python -m scripts.write_schema` writes them,
+and a test compares them. So the start of a new installation does not repeat the history of the
+schema, which takes ten times as long and grows with each revision.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection
+
+from .statements import statements_of
+
+MIGRATIONS = Path(__file__).parent.parent / "migrations"
+NEWEST = Path(__file__).with_name("newest.sql")
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the schema of a database to the newest revision; the caller commits.
+
+    Raises:
+        CommandError: If the database is of a newer version.
+        SQLAlchemyError: If it cannot be read or written.
+    """
+    if _is_empty(connection):
+        # Another process may create it at the same time; the lock decides which of them does.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        if _is_empty(connection):
+            for statement in _newest():
+                connection.exec_driver_sql(statement)
+            return
+    upgrade(connection)
+
+
+def upgrade(connection: Connection) -> None:
+    """Apply all revisions that a database lacks, in order."""
+    config = Config()
+    # A percent sign would begin an interpolation of ConfigParser.
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _is_empty(connection: Connection) -> bool:
+    found = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar()
+    return found == 0
+
+
+@cache
+def _newest() -> tuple[str, ...]:
+    return statements_of(NEWEST.read_text(encoding="utf-8"))
