@@ -5,9 +5,9 @@ paint, window event, exit of the process and change of a page's URL wakes it; th
 facts that its conditions need, and compares them.
 
 Widgets and titles may follow the paint that they belong to: the facts are read again for
-`FOLLOWING` seconds after each paint. Between two reads there is a pause as long as the last read,
-so that a screen that moves all the time costs at most half of a core. A desktop on which nothing
-happens costs nothing until the timeout.
+`FOLLOWING` seconds after each paint. Between two reads there is a pause half as long as the last
+read, so that a screen that moves all the time costs at most two thirds of a core. A desktop on
+which nothing happens costs nothing until the timeout.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from .screen_watch import ScreenWatch
 
 FOLLOWING = 1.0
 """Seconds after a paint in which texts and titles may still follow."""
-_PAUSE = 0.03
+_LEAST_PAUSE = 0.02
 """Least pause in seconds between two reads."""
 
 
@@ -159,13 +159,16 @@ class _Run:
         if self._wanted.quiet_ms:
             due.append(self._watch.rest_in())
         if self._clock() - self._watch.painted_at < FOLLOWING:
-            due.append(max(_PAUSE, self._cost))
+            due.append(self._pause())
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, min(due))):
                 await self._woken.wait()
         # Only a wait that reads often pauses: the first event after a rest is answered at once.
-        pause = max(_PAUSE, self._cost) - (self._clock() - self._read_at)
+        pause = self._pause() - (self._clock() - self._read_at)
         await asyncio.sleep(max(0.0, min(pause, most)))
+
+    def _pause(self) -> float:
+        return max(_LEAST_PAUSE, self._cost / 2)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
