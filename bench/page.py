@@ -148,14 +148,127 @@ def relay(found: Json) -> Iterator[str]:
     yield table(("time from", "median"), times)
 
 
+def launch(found: Json) -> Iterator[str]:
+    yield "## The start of a desktop"
+    yield (
+        "From the command to the first screenshot, and the memory of all processes, their share of"
+        f" what several use. Medians of {found['namespaces']['runs']} starts in turns with commit"
+        " 9714228, before the inside of a desktop was isolated."
+    )
+    titles = {
+        "namespaces": "ours, isolated",
+        "without namespaces": "ours, without namespaces",
+        "another checkout": "at 9714228",
+    }
+    rows = (
+        (
+            title,
+            *(f"{found[name][one]:,} ms" for one in ("first_screenshot_ms", "fastest_ms")),
+            f"{found[name]['pss_mib']} MiB",
+        )
+        for name, title in titles.items()
+    )
+    yield table(("way", "first screenshot", "fastest", "memory"), rows)
+
+
+def frame_cost(found: Json) -> Iterator[str]:
+    yield "## Applications without shared memory"
+    yield (
+        "At level *user*, applications work as another user than the X server and are untrusted"
+        " clients, so they have no MIT-SHM. Processor time for a frame of 1280x720, application +"
+        " X server, beside commit 9714228, where applications had the X server's user and a trusted"
+        " cookie (`python -m bench.frame_cost SECONDS DESKHAND`; two cores with other load, both"
+        " desktops in turns). The desktop's own browser is a trusted client"
+        " (`bench/untrusted_clients.py`)."
+    )
+    rows = (
+        (name, *(" + ".join(f"{ms:.2f}" for ms in way[one]) + " ms" for one in ("ours", "9714228")))
+        for name, way in found["cpu_ms"].items()
+    )
+    yield table(("application", "ours", "at 9714228"), rows)
+
+
+def waiting(found: Json) -> Iterator[str]:
+    yield "## Waiting for an event"
+    yield (
+        f"From a change of a page to the answer, {found['trials']} changes of text, title, URL or"
+        " pixels: one request to `wait-for`, beside a screenshot every 2 s, without the time of the"
+        " model that reads it."
+    )
+    ways = {name: way for name, way in found.items() if isinstance(way, dict) and "p95_ms" in way}
+    rows = (
+        (name, f"{way['median_ms']:,} ms", f"{way['p95_ms']:,} ms") for name, way in ways.items()
+    )
+    yield table(("way", "median", "95 of 100 within"), rows)
+
+
+def agents_overhead(found: Json) -> Iterator[str]:
+    yield "## The overhead of a step"
+    yield (
+        "Processor time of the control plane for an agent's step: it contains its requests of the"
+        " desktop and the model, and the first steps contain the start of the recorder. Each step"
+        " converts only what is new in its request: the history is kept in memory"
+        " during a turn, and"
+        " each message, with its pictures, is encoded once. `python -m"
+        " bench.agents_overhead --beside"
+        " CHECKOUT` runs 300 steps of typing on a real desktop, with a provider on loopback that"
+        f" answers at once, for both at the same time (load {found['machine']['load_1m']}). The"
+        " control plane records the time of a step that is neither the model's nor the desktop's as"
+        " `own_ms`, and what the step costs in tokens and USD as `usage`, from the prices in"
+        " `tools/agents/providers/model_table.py`."
+    )
+    ways = found["newest pictures"]
+    rows = (
+        (steps.removeprefix("steps "), *(f"{ways[way][steps]['cpu_ms']} ms" for way in ways))
+        for steps in ways["ours"]
+    )
+    yield table(("steps", *("ours" if way == "ours" else f"at {way}" for way in ways)), rows)
+
+
+def agents(found: Json) -> Iterator[str]:
+    yield "## The cost of a run's history"
+    yield (
+        "Each request to a model repeats the history of the run. Providers read its"
+        " beginning from a"
+        " cache, for a small part of the price, if it is the same as in an earlier"
+        " request and marked"
+        " there. `python -m bench.agents` counts the tokens of a fixed trace"
+        " (`bench/agent_trace.json`: one picture of 1280x720 a step) from the bytes"
+        " of each request,"
+        " for our loop and for the policies of others alike: a token that is read from the cache"
+        " counts 0.05, one that is written to it 1.25, one of a summary 5, any other"
+        " 1. Models whose"
+        " thinking is bound to its prefix refuse, or drop, thinking blocks after a changed history."
+        " *Now* is our policy at 9714228."
+    )
+    for length, one in found["history"].items():
+        rows = (
+            (
+                policy,
+                f"{100 * costs['share']:.1f} %",
+                f"{costs['weighted']:,}",
+                f"{costs['longest']:,}",
+                costs["thinking_lost"],
+            )
+            for policy, costs in one["policies"].items()
+        )
+        head = ("read from cache", "weighted tokens", "longest prompt", "thinking lost")
+        yield table((length.replace("_", " "), *head), rows)
+
+
 SECTIONS = {
+    "launch": launch,
     "screenshot": screenshots,
     "service": service,
     "settle": settle,
     "recording": recording,
     "relay": relay,
     "fleet": fleet,
+    "frame_cost": frame_cost,
     "plane": plane,
+    "waiting": waiting,
+    "agents_overhead": agents_overhead,
+    "agents": agents,
 }
 
 
