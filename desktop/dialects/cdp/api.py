@@ -22,7 +22,7 @@ from deskhand.vncbridge.websocket.client_stream import ClientStream
 from .addresses import PATH, base_of, listing, version
 from .connection import CdpConnection, CdpDesktop
 from .errors import BrowserGone, CdpFailed
-from .pipe_requests import answer_of
+from .pipe_requests import answer_of, first_page_shown
 from .root_session import RootSession
 
 Json = dict[str, Any]
@@ -64,6 +64,8 @@ class _Routes:
         self._desktop = desktop
         self._browser_id = browser_id
         self._starting = asyncio.Lock()
+        self._shown: DebuggingPipe | None = None
+        """The pipe of the browser whose first page was shown."""
 
     async def version(self, request: Request, base: str = "") -> JSONResponse:
         """Show the browser's version, and the address of its WebSocket."""
@@ -131,9 +133,19 @@ class _Routes:
                 with caller.step("cdp.launch", "browser"):
                     await caller.request("POST", LAUNCH, json={"name": "browser"})
                 found = self._pipe()
-        if found is None:
-            raise BrowserGone("the browser of this desktop cannot be controlled")
+            if found is None:
+                raise BrowserGone("the browser of this desktop cannot be controlled")
+            if found is not self._shown:
+                await self._first_page(found)
         return found.connect()
+
+    async def _first_page(self, pipe: DebuggingPipe) -> None:
+        client = pipe.connect()
+        try:
+            await first_page_shown(client)
+        finally:
+            client.close()
+        self._shown = pipe
 
 
 def _base(request: Request, query: str) -> str:
