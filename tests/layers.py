@@ -159,7 +159,8 @@ LAYERS = {
 OWNER = {
     "alembic": {
         *("tools/store", "tools/store/creation"),
-        *("tools/store/migrations", "tools/store/migrations/versions"),
+        "tools/store/migrations",
+        *(f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036")),
     },
     "anthropic": {"tools/agents/providers/anthropic"},
     "av": {"desktop/screenshots", "recording/video"},
@@ -193,7 +194,8 @@ OWNER = {
             "tools/credentials",
         ),
         "tools/recovery",
-        *("tools/store", "tools/store/creation", "tools/store/migrations/versions"),
+        *("tools/store", "tools/store/creation"),
+        *(f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036")),
     },
     "starlette": {
         "tools/agents/scripted",

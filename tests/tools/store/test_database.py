@@ -4,13 +4,12 @@ from pathlib import Path
 import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store import chats, turns
-from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.schema import Base
@@ -54,12 +53,8 @@ def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path
         }
 
     async def downgrade(session: AsyncSession) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-
         def run(connection: Connection) -> None:
-            config.attributes["connection"] = connection
-            command.downgrade(config, "0001")
+            command.downgrade(revisions_for(connection), "0001")
 
         await (await session.connection()).run_sync(run)
 
@@ -81,12 +76,8 @@ def test_the_cost_of_turns_of_an_earlier_version_is_not_known(tmp_path: Path) ->
         turn.input_tokens, turn.cost_usd = 5, 0.5
 
     async def downgrade(session: AsyncSession) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-
         def run(connection: Connection) -> None:
-            config.attributes["connection"] = connection
-            command.downgrade(config, "0047")
+            command.downgrade(revisions_for(connection), "0047")
 
         await (await session.connection()).run_sync(run)
 

@@ -4,12 +4,11 @@ import asyncio
 from pathlib import Path
 
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store import chats
-from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
 from tests.tools.store.fakes import chat_row
 
@@ -21,10 +20,7 @@ VALUES ('owner', :digest, 'a', 'n', 'q', :state, 1.0, 1.0)
 
 def test_a_chat_that_asked_and_approvals_of_servers_survive(tmp_path: Path) -> None:
     def downgrade(connection: Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.downgrade(config, "0036")
+        command.downgrade(revisions_for(connection), "0036")
 
     async def write(session: AsyncSession) -> None:
         row = chat_row("a")

@@ -39,11 +39,18 @@ def migrate(connection: Connection) -> None:
 
 def upgrade(connection: Connection) -> None:
     """Apply all revisions that a database lacks, in order."""
+    command.upgrade(revisions_for(connection), "head")
+
+
+def revisions_for(connection: Connection) -> Config:
+    """The configuration by which Alembic applies our revisions over a connection."""
     config = Config()
     # A percent sign would begin an interpolation of ConfigParser.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    # The revisions lie in subfolders of "versions".
+    config.set_main_option("recursive_version_locations", "true")
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    return config
 
 
 def _is_empty(connection: Connection) -> bool:

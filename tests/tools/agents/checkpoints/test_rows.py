@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from alembic import command
-from alembic.config import Config
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -13,7 +12,7 @@ from deskhand.tools.agents.checkpoints import rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.store import messages, steps
-from deskhand.tools.store.creation.creation import MIGRATIONS
+from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
 from tests.tools.store.fakes import chat_row
 
@@ -68,10 +67,7 @@ def test_the_newest_checkpoint_is_stored_with_the_end_of_its_step(tmp_path: Path
 
 def test_a_chat_of_an_older_database_has_its_messages_and_no_checkpoint(tmp_path: Path) -> None:
     def downgrade(connection: Connection) -> None:
-        config = Config()
-        config.set_main_option("script_location", str(MIGRATIONS))
-        config.attributes["connection"] = connection
-        command.downgrade(config, BEFORE)
+        command.downgrade(revisions_for(connection), BEFORE)
 
     async def older(store: Store) -> None:
         await store.write(chat)
