@@ -80,10 +80,12 @@ tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store
 tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
-tools/agents/chats: desktop/network tools/agents/approvals tools/agents/checkpoints
-  tools/agents/costs tools/agents/desktops tools/agents/loop tools/agents/providers
-  tools/agents/questions tools/conversation tools/kit tools/kit/support tools/secrets tools/store
-  tools/store/faults vncbridge/server
+tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
+  tools/secrets tools/store
+tools/agents/chats: desktop/network tools/agents/approvals tools/agents/chat_recordings
+  tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
+  tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
+  tools/secrets tools/store tools/store/faults vncbridge/server
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
@@ -186,6 +188,7 @@ OWNER = {
     "sqlalchemy": {
         *(
             "tools/agents/approvals",
+            "tools/agents/chat_recordings",
             "tools/agents/chats",
             "tools/agents/checkpoints",
             "tools/agents/questions",

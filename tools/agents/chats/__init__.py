@@ -1,1 +1,1 @@
-"""Chats as a service: turns, tool calls with their steps and pictures, subagents, recordings."""
+"""Chats as a service: turns, tool calls with their steps and pictures, subagents."""

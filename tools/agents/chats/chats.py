@@ -5,7 +5,9 @@ A chat is a row in the database. While it is at work it also has a task here, wh
 - :mod:`.repository` changes rows and publishes each change as an event,
 - :mod:`.turn_tasks` owns the tasks, :mod:`.turn_runner` runs one turn,
 - :mod:`.toolbox` executes tool calls and records each as a step,
-- :mod:`.desktop_assignment` gives chats their desktops, :mod:`.recordings` stores their videos,
+- :mod:`.chat_tools` has the tools of each chat, :mod:`.outside_calls` calls them for programs,
+- :mod:`.desktop_assignment` gives chats their desktops, and
+  :mod:`deskhand.tools.agents.chat_recordings.chat_recordings` stores their videos,
 - :mod:`.subagents` starts children, waits for them, and ends them.
 
 The states and the transitions between them are in :mod:`deskhand.tools.conversation.states`.
@@ -23,11 +25,11 @@ Invariants:
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any, Self
 
 from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
+from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
     DesktopMachine,
@@ -38,8 +40,7 @@ from deskhand.tools.agents.desktops.ports import (
 )
 from deskhand.tools.agents.loop.turn import TurnEnd
 from deskhand.tools.agents.questions.questions import Questions
-from deskhand.tools.conversation.conversation import ToolCall
-from deskhand.tools.conversation.errors import BadChatRequest, Conflict, UnknownTool
+from deskhand.tools.conversation.errors import BadChatRequest, Conflict
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -47,9 +48,7 @@ from deskhand.tools.kit.computer import ComputerTool
 from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, ForeignPictures, mcp_tools
 from deskhand.tools.kit.people import AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
-from deskhand.tools.kit.support.refused_tools import EXECUTE, program_refusal, refused_tools
-from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
-from deskhand.tools.kit.type_secret import TYPE_SECRET, TypeSecretTool
+from deskhand.tools.kit.support.spec import Tool, ToolSpec
 from deskhand.tools.secrets.chat_secrets import ChatSecrets, SecretEvents
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
@@ -60,13 +59,13 @@ from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
 from .attachments import Attachments
+from .chat_tools import ChatTools
 from .desktop_assignment import OWN, DesktopAssignment
 from .events import ChatSubscription, EventHub
-from .recordings import ChatRecordings
+from .outside_calls import OutsideCalls
 from .repository import OWNER, ChatRepository, NewChat
 from .subagents import ChildChats
-from .toolbox import ChatToolbox
-from .transcript import StoredTranscript, earlier_step, still_running, stored_outcome
+from .transcript import StoredTranscript
 from .turn_runner import Failure, TurnRunner, role_of
 from .turn_tasks import Supervisor, Turns
 from .workplace import Computer
@@ -112,8 +111,6 @@ class Chats:
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self.questions = Questions(self._repository, audit)
         self.answer = self.questions.answer
-        self._called: set[tuple[str, str]] = set()
-        """Chat id and tool-call id of the calls from outside that are running."""
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
@@ -131,13 +128,17 @@ class Chats:
         )
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
-        machine_tools = (*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures))
-        self._machine_tools = {tool.spec.name: tool for tool in machine_tools}
-        asking = RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)
-        self._human_tools: dict[str, Tool] = {tool.spec.name: tool for tool in asking}
-        self._child_tools = {tool.spec.name: tool for tool in subagent_tools(self._children)}
+        self._tools = ChatTools(
+            machine=(*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures)),
+            people=(RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)),
+            children=subagent_tools(self._children),
+            secrets=self._secrets,
+        )
+        self.call_tool = OutsideCalls(
+            self._repository, self._assignment, self._tools, self._secrets
+        ).call
         # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
-        self._runner.tools = self._tools_of
+        self._runner.tools = self._tools.of
 
     async def __aenter__(self) -> Self:
         await self.resume()
@@ -301,39 +302,7 @@ class Chats:
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:
         """Return the tools that any program may call."""
-        return tuple(tool.spec for tool in self._all_tools().values())
-
-    async def call_tool(
-        self, tool: str | Tool, arguments: Json, caller_chat_id: str, tool_call_id: str
-    ) -> ToolOutcome:
-        """Call a tool, named or the caller's own; a call id used before gets the stored result.
-
-        Cancelling stops the wait, not what was started. Raises ``UnknownTool``.
-        """
-        name = tool if isinstance(tool, str) else tool.spec.name
-        tools = self._all_tools() | ({} if isinstance(tool, str) else {name: tool})
-        if name not in tools:
-            raise UnknownTool(name, tuple(tools))
-        # Two requests with one id at the same time: the step of the first may not be written yet.
-        called = (caller_chat_id, tool_call_id)
-        if called in self._called:
-            return still_running(tool_call_id)
-        self._called.add(called)
-        try:
-            find = partial(earlier_step, chat_id=caller_chat_id, tool_call_id=tool_call_id)
-            earlier, above, lacks = await self._repository.store.read(find)
-            if earlier is not None:
-                return stored_outcome(earlier)
-            if reason := program_refusal(name, without_execute=lacks):
-                return ToolOutcome(error=reason)
-            offered = {**tools, **self._secret_tools(above, execute=not lacks)}
-            machine = partial(self._assignment.machine, caller_chat_id)
-            mask = self._secrets.mask(caller_chat_id, above)
-            toolbox = ChatToolbox(self._repository, caller_chat_id, offered, machine, mask=mask)
-            with self._assignment.calling((caller_chat_id, *above)[-1]):
-                return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
-        finally:
-            self._called.discard(called)
+        return tuple(tool.spec for tool in self._tools.all().values())
 
     def events(self, chat_id: str | None, after: int | None = None) -> ChatSubscription:
         """Subscribe to one chat or to all, from now on; close the subscription with ``aclose``."""
@@ -369,25 +338,6 @@ class Chats:
     def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
         pictures = ChatPictures(self._files, chat_id, self._repository.now)
         return ComputerTool(machine.for_call, pictures, self._repository.waits.for_person(chat_id))
-
-    def _all_tools(self) -> dict[str, Tool]:
-        return {**self._child_tools, **self._machine_tools, **self._secret_tools()}
-
-    def _tools_of(self, view: ChatView) -> dict[str, Tool]:
-        # ``spawn`` refuses children of children, so that they are not offered the tool.
-        known = self._machine_tools if view.parent_id else self._all_tools()
-        limits = {"without_execute": view.without_execute, "look_only": view.look_only}
-        refused = refused_tools(view.mode, **limits)
-        every = {**known, **self._human_tools}
-        own = {name: tool for name, tool in every.items() if name not in refused}
-        above = () if view.parent_id is None else (view.parent_id,)
-        secret = self._secret_tools(above, execute=EXECUTE in own)
-        return {**own, **{name: tool for name, tool in secret.items() if name not in refused}}
-
-    def _secret_tools(self, above: Sequence[str] = (), *, execute: bool = True) -> dict[str, Tool]:
-        # Also without secrets: one may be stored later, and the tools of a chat must not change.
-        tool = TypeSecretTool(self._secrets, above, execute=execute, audit=self._secrets.events)
-        return {TYPE_SECRET.name: tool}
 
     def _publish_probing(self, chat_id: str, name: str) -> None:
         self._hub.publish("notice", chat_id, {"kind": "secret_masked_often", "secret": name})

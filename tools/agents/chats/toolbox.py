@@ -20,6 +20,7 @@ from typing import Any
 
 from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
 from deskhand.tools.agents.approvals.scene import DesktopScene
+from deskhand.tools.agents.chat_recordings.turn_recording import TurnRecording
 from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
@@ -49,7 +50,6 @@ from deskhand.tools.store.errors import DiskLow, StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
 from .prompt_head import PromptHead
-from .recordings import TurnRecording
 from .repository import ChatRepository
 from .step_records import StepRecords, hidden_result, recorder_step
 from .transcript import AskingCall

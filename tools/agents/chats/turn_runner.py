@@ -8,15 +8,17 @@ the desktop service's copy of the recording is removed.
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol, cast
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.approvals.gate import CallGates
+from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
+from deskhand.tools.agents.chat_recordings.ended_recordings import EndedRecordings, write_recording
+from deskhand.tools.agents.chat_recordings.staying_recordings import StayingRecordings
+from deskhand.tools.agents.chat_recordings.turn_recording import Recorded
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
@@ -26,13 +28,6 @@ from deskhand.tools.agents.providers.model_table import SCRIPTED
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
-from deskhand.tools.conversation.run_recording import (
-    FOLLOWS,
-    LATER,
-    StayingRecording,
-    with_session,
-)
-from deskhand.tools.conversation.run_recording import ended as ended_recording
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
@@ -44,9 +39,7 @@ from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from .desktop_assignment import DesktopAssignment, Prepared
 from .prompt_head import PromptHead, head_from_json
-from .recordings import ChatRecordings, Recorded
 from .repository import ChatRepository
-from .staying_recordings import StayingRecordings
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
 from .workplace import DESKTOP_LOST, Computer, Workplace
@@ -59,8 +52,6 @@ NEW_DESKTOP = (
     "programs that ran on it have ended, and the files in its home and work directories are gone; "
     "attached files are kept."
 )
-
-LEFT_BEHIND = "the recording stayed on the desktop that was lost"
 
 
 class MakeComputer(Protocol):
@@ -102,17 +93,18 @@ class TurnRunner:
         self._clock = clock
         self._mask = mask
         self._gates = gates
-        self._lost_recordings = lost_recordings
+        self._ended_recordings = EndedRecordings(
+            recordings, self._desktop_of, repository.settings, lost_recordings
+        )
         if lost_recordings is not None:
-            lost_recordings.use(StayingRecordings(repository, assignment, recordings))
-        self._lost: defaultdict[str, list[str]] = defaultdict(list)
-        """Desktops that each chat has lost in its turn, by chat id."""
+            timeout = repository.settings.recording_seconds
+            lost_recordings.use(
+                StayingRecordings(recordings, repository.view, assignment.machine_of, timeout)
+            )
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
         """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
         self.keep_recordings = False
         """True if the recorders continue when the program ends."""
-        self._recorded: dict[str, Recorded] = {}
-        """Results of the recordings of turns whose end is not committed yet."""
 
     async def run(self, chat_id: str) -> TurnEnd | Failure | None:
         """Run the turn until it is over; return ``None`` when there was nothing to do.
@@ -155,7 +147,7 @@ class TurnRunner:
                 if error.kind != "chat":
                     raise
                 # The chat was deleted meanwhile, with all that there was to finish.
-                self._recorded.pop(chat_id, None)
+                self._ended_recordings.forget(chat_id)
                 return False
 
     async def _finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
@@ -168,7 +160,7 @@ class TurnRunner:
         # A run that was cancelled or failed may have left calls without results. This write also
         # waits for the end of a fault, which the time-out of the recording would not outlast.
         await StoredTranscript(self._repository, chat_id).answer_open_calls()
-        recorded = await self._finish_recording(chat_id, _end_reason(ended))
+        recorded = await self._ended_recordings.finish(chat_id, _end_reason(ended))
         status = _status(ended)
         # The state is read again: storing the recording takes seconds, in which an interruption
         # may come.
@@ -178,7 +170,7 @@ class TurnRunner:
             turn = await turns.running(session, chat)
             _write_end(turn, ended, status, self._repository.now())
             turn.last_step_hash = await steps.hash_of_turn(session, turn)
-            await self._write_recording(session, chat, turn, recorded)
+            await write_recording(session, chat, turn, recorded)
 
         if interrupting:
             event = StateEvent.FINISH_INTERRUPTION
@@ -186,9 +178,8 @@ class TurnRunner:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
         transition = await self._repository.move(chat_id, event, before=write)
         # Only after the commit, see the module's docstring.
-        del self._recorded[chat_id]
         self._waits.forget(chat_id)
-        await self._recordings.clear(chat_id)
+        await self._ended_recordings.committed(chat_id)
         if transition.state is ChatState.RUNNING:
             return True
         self._assignment.rest(chat_id)
@@ -200,16 +191,12 @@ class TurnRunner:
         if self.keep_recordings:
             self._recordings.leave(chat_id)
         else:
-            timeout = self._repository.settings.closing_seconds
-            recorded = await self._recordings.finish(chat_id, "closed", timeout)
-            # Without a record the next start finds what the desktop left all the same.
-            with suppress(StoreUnavailable):
-                recorded = await self._left(chat_id, recorded, "closed")
+            recorded = await self._ended_recordings.finish_requeued(chat_id)
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
             if recorded is not None:
-                await self._write_recording(session, chat, turn, recorded)
+                await write_recording(session, chat, turn, recorded)
 
         try:
             view = await self._repository.view(chat_id)
@@ -218,15 +205,6 @@ class TurnRunner:
         except StoreUnavailable as error:
             # The next start also resumes chats that are running.
             log.warning("chat %s is left as it is: %s", chat_id, error)
-
-    async def _finish_recording(self, chat_id: str, end_reason: str) -> Recorded:
-        # A repeated ``finish`` must not lose what the first one has stored.
-        if chat_id not in self._recorded:
-            timeout = self._repository.settings.recording_seconds
-            recorded = await self._recordings.finish(chat_id, end_reason, timeout)
-            recorded = await self._left(chat_id, recorded, end_reason)
-            self._recorded[chat_id] = await self._settled(chat_id, recorded, timeout)
-        return self._recorded[chat_id]
 
     async def _run_turn(self, chat_id: str) -> TurnEnd:
         transcript = StoredTranscript(self._repository, chat_id)
@@ -263,7 +241,7 @@ class TurnRunner:
             lost = await self._assignment.lost(chat_id)
             prepared = await self._assignment.prepare(chat_id)
             if lost is not None:
-                self._lost[chat_id].append(lost)
+                self._ended_recordings.lost(chat_id, lost)
             return prepared
         except (ChatError, MachineRefused, MachineUnavailable, StoreUnavailable):
             raise
@@ -318,50 +296,13 @@ class TurnRunner:
         )
         return Workplace(self._make_computer(view.id, machine), recording)
 
-    async def _left(self, chat_id: str, recorded: Recorded, end_reason: str) -> Recorded:
-        """Leave a recording that could not be stored for later."""
-        desktop_id = (await self._repository.view(chat_id)).desktop_id
-        if not recorded.left or self._lost_recordings is None or desktop_id is None:
-            return recorded
-        metadata = recorded.metadata
-        # A recorder that could not be stopped may go on in the next turn.
-        staying = None if metadata is None else StayingRecording(metadata, end_reason)
-        await self._lost_recordings.leave(chat_id, desktop_id, staying)
-        return replace(recorded, warning=f"{recorded.warning}; {FOLLOWS}")
-
-    async def _settled(self, chat_id: str, recorded: Recorded, timeout: float) -> Recorded:
-        """Wait for the recordings of the desktops that the chat has lost in this turn."""
-        lost = self._lost.pop(chat_id, [])
-        current = (await self._repository.view(chat_id)).desktop_id
-        if recorded.unreachable and current is not None and current not in lost:
-            lost.append(current)
-        if self._lost_recordings is None or not lost:
-            return recorded
-        settled = await self._lost_recordings.settle(chat_id, lost, timeout)
-        if settled == "pending":
-            return replace(recorded, warning=LATER)
-        return Recorded() if recorded.unreachable and settled == "stored" else recorded
+    async def _desktop_of(self, chat_id: str) -> str | None:
+        return (await self._repository.view(chat_id)).desktop_id
 
     async def _budget(self, chat_id: str) -> TurnBudget:
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         # The keys were checked when the child was started; a missing one has its default.
         return TurnBudget(**chat.budget)
-
-    async def _write_recording(
-        self, session: AsyncSession, chat: ChatRow, turn: TurnRow, recorded: Recorded
-    ) -> None:
-        # No recorder ran in this process; one that ran before a restart was lost with its desktop.
-        # The row may have sessions from before a restart, or of desktops that were lost.
-        stored = turn.recording
-        if recorded.session is not None:
-            stored = with_session(stored, recorded.session)
-        missing = recorded.session is None and recorded.warning is None
-        if missing and not stored.get("sessions"):
-            if stored.get("status") != "recording":
-                return
-            recorded = Recorded(end_reason="service_lost", complete=False, warning=LEFT_BEHIND)
-        turn.recording = ended_recording(stored, recorded.end_reason, recorded.warning)
-        await steps.place_in_video(session, chat.id, turn.number, recorded.video_times)
 
 
 def role_of(mode: str, parent_id: str | None) -> Role:

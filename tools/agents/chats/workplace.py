@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from deskhand.tools.agents.chat_recordings.turn_recording import TurnRecording
 from deskhand.tools.conversation.conversation import Image, ToolCall
 from deskhand.tools.kit.computer import ComputerOutcome
-
-from .recordings import TurnRecording
 
 DESKTOP_LOST = (
     "The desktop was lost: its service has ended. You work on a new desktop now. The programs that "

@@ -6,7 +6,7 @@ from pathlib import Path
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.chats.recordings import STEP_MISSING
+from deskhand.tools.agents.chat_recordings.turn_recording import STEP_MISSING
 from tests.tools.agents.chats.fakes import (
     FakeDesktop,
     FakeMachines,

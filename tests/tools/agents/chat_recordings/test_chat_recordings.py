@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.agents.chats.recordings import ChatRecordings, Recorded, TurnRecording
+from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
+from deskhand.tools.agents.chat_recordings.turn_recording import Recorded, TurnRecording
 from deskhand.tools.kit.support.spec import MachineRefused
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.errors import DiskLow

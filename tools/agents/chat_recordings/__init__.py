@@ -1,0 +1,1 @@
+"""Recordings of chats at work: started at the first call, stored at the end of the turn."""
