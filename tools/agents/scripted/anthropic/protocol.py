@@ -5,19 +5,20 @@ The scripted server is stricter than every provider, so that a request which it 
 everywhere: tests against it find invalid requests without a key.
 """
 
-import base64
-import binascii
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from deskhand.tools.agents.providers.model_table import model_facts
-from deskhand.tools.agents.scripted.script.request import (
-    InvalidRequest,
-    Measure,
-    Request,
-    SeenPicture,
+from deskhand.tools.agents.scripted.script.reading import (
+    check,
+    check_keys,
+    is_whole,
+    read_list,
+    read_object,
+    read_picture,
+    read_string,
 )
+from deskhand.tools.agents.scripted.script.request import Measure, Request, SeenPicture
 
 from .compaction import check_blocks, check_fields
 
@@ -111,12 +112,13 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     Raises:
         InvalidRequest: At the first violation of the protocol.
     """
-    data = _object(body, "request")
-    _only(data, TOP_KEYS, "request")
-    model = _string(data, "model", "request")
-    _whole_number(data, "max_tokens", 1, MOST_TOKENS)
+    data = read_object(body, "request")
+    check_keys(data, TOP_KEYS, "request")
+    model = read_string(data, "model", "request")
+    good = is_whole(data.get("max_tokens"), 1, MOST_TOKENS)
+    check(good, "max_tokens", f"must be a whole number from 1 to {MOST_TOKENS}")
     stream = data.get("stream", False)
-    _check(isinstance(stream, bool), "stream", "must be true or false")
+    check(isinstance(stream, bool), "stream", "must be true or false")
     summarize = check_fields(data, betas)
     _check_effort(data.get("output_config", {}))
     reader = _Reader(measure, model_facts(model).pictures)
@@ -125,7 +127,7 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     reader.tools(data.get("tools", []))
     reader.system(data.get("system", []))
     drop_block = _drops_blocks(data.get("thinking"), betas)
-    messages = reader.messages(_list(data.get("messages"), "messages"))
+    messages = reader.messages(read_list(data.get("messages"), "messages"))
     check_blocks(messages, betas)
     return Request(
         model,
@@ -155,9 +157,9 @@ class _Reader:
         self.pictures: list[SeenPicture] = []
 
     def tools(self, value: object) -> None:
-        for index, item in enumerate(_list(value, "tools")):
+        for index, item in enumerate(read_list(value, "tools")):
             where = f"tools.{index}"
-            tool = _object(item, where)
+            tool = read_object(item, where)
             self._mark(tool, where)
             if "type" in tool and tool["type"] != "custom":
                 self._toolset(tool, where)
@@ -165,21 +167,25 @@ class _Reader:
                 self._custom_tool(tool, where)
 
     def _toolset(self, tool: Json, where: str) -> None:
-        _check(tool["type"] == COMPUTER_TOOLSET, f"{where}.type", "is no tool type we know")
-        _only(tool, {"type", "configs", "cache_control"}, where)
-        _check(not self.computer, where, "the computer toolset is there twice")
-        for member, config in _object(tool.get("configs", {}), f"{where}.configs").items():
-            _check(member in MEMBERS, f"{where}.configs.{member}", "is no member")
-            _only(_object(config, where), {"enabled", "defer_loading"}, f"{where}.configs.{member}")
+        check(tool["type"] == COMPUTER_TOOLSET, f"{where}.type", "is no tool type we know")
+        check_keys(tool, {"type", "configs", "cache_control"}, where)
+        check(not self.computer, where, "the computer toolset is there twice")
+        for member, config in read_object(tool.get("configs", {}), f"{where}.configs").items():
+            check(member in MEMBERS, f"{where}.configs.{member}", "is no member")
+            check_keys(
+                read_object(config, where),
+                {"enabled", "defer_loading"},
+                f"{where}.configs.{member}",
+            )
         self.computer = True
 
     def _custom_tool(self, tool: Json, where: str) -> None:
-        _only(tool, {"type", "name", "description", "input_schema", "cache_control"}, where)
-        name = _string(tool, "name", where)
-        _check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
-        _check(name not in self.custom, f"{where}.name", "tool names must be unique")
-        schema = _object(tool.get("input_schema"), f"{where}.input_schema")
-        _check(schema.get("type") == "object", f"{where}.input_schema.type", "must be object")
+        check_keys(tool, {"type", "name", "description", "input_schema", "cache_control"}, where)
+        name = read_string(tool, "name", where)
+        check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
+        check(name not in self.custom, f"{where}.name", "tool names must be unique")
+        schema = read_object(tool.get("input_schema"), f"{where}.input_schema")
+        check(schema.get("type") == "object", f"{where}.input_schema.type", "must be object")
         self.custom.add(name)
 
     def system(self, value: object) -> None:
@@ -187,27 +193,27 @@ class _Reader:
             self._blocks(value, "system", ("text",))
 
     def messages(self, items: list[object]) -> tuple[Json, ...]:
-        _check(bool(items), "messages", "at least one message is required")
+        check(bool(items), "messages", "at least one message is required")
         messages = [self._message(item, f"messages.{i}") for i, item in enumerate(items)]
         # The summary of a compaction is in the form of a reply.
         began = messages[0]["role"] == "user" or messages[0]["content"][0]["type"] == "compaction"
-        _check(began, "messages.0.role", "the first must be of the user")
+        check(began, "messages.0.role", "the first must be of the user")
         open_calls: list[Json] = []
         for index, message in enumerate(messages):
             where = f"messages.{index}"
             if index:
                 turn = message["role"] != messages[index - 1]["role"]
-                _check(turn, f"{where}.role", "roles must alternate")
+                check(turn, f"{where}.role", "roles must alternate")
             _answered(open_calls, message["content"], where)
             open_calls = [b for b in message["content"] if b["type"] == "tool_use"]
-        _check(not open_calls, "messages", "the last calls have no results")
+        check(not open_calls, "messages", "the last calls have no results")
         return tuple(messages)
 
     def _message(self, item: object, where: str) -> Json:
-        message = _object(item, where)
-        _only(message, {"role", "content"}, where)
+        message = read_object(item, where)
+        check_keys(message, {"role", "content"}, where)
         role = message.get("role")
-        _check(role in ("user", "assistant"), f"{where}.role", "must be user or assistant")
+        check(role in ("user", "assistant"), f"{where}.role", "must be user or assistant")
         content = message.get("content")
         if isinstance(content, str):
             content = [{"type": "text", "text": content}]
@@ -215,77 +221,71 @@ class _Reader:
         return {"role": role, "content": self._blocks(content, f"{where}.content", kinds)}
 
     def _blocks(self, value: object, where: str, kinds: tuple[str, ...]) -> list[Json]:
-        items = _list(value, where)
-        _check(bool(items), where, "must not be empty")
+        items = read_list(value, where)
+        check(bool(items), where, "must not be empty")
         return [self._block(item, f"{where}.{i}", kinds) for i, item in enumerate(items)]
 
     def _block(self, item: object, where: str, kinds: tuple[str, ...]) -> Json:
-        block = _object(item, where)
+        block = read_object(item, where)
         kind = block.get("type")
-        _check(kind in kinds, f"{where}.type", f"must be one of {', '.join(kinds)}")
-        _only(block, {"type", "cache_control", *BLOCK_KEYS[str(kind)]}, where)
+        check(kind in kinds, f"{where}.type", f"must be one of {', '.join(kinds)}")
+        check_keys(block, {"type", "cache_control", *BLOCK_KEYS[str(kind)]}, where)
         self._mark(block, where)
         if kind == "text":
-            _check(bool(_string(block, "text", where).strip()), where, "text must not be blank")
+            check(bool(read_string(block, "text", where).strip()), where, "text must not be blank")
         elif kind == "image":
             self._picture(block, where)
         elif kind == "tool_use":
             self._call(block, where)
         elif kind == "compaction":
-            _string(block, "content", where)
-            _string(block, "signature", where)
+            read_string(block, "content", where)
+            read_string(block, "signature", where)
         elif kind in ("thinking", "redacted_thinking"):
             needed = "signature" if kind == "thinking" else "data"
-            _check(bool(_string(block, needed, where)), where, f"{needed} must not be empty")
-            _check("cache_control" not in block, where, "thinking takes no cache mark")
+            check(bool(read_string(block, needed, where)), where, f"{needed} must not be empty")
+            check("cache_control" not in block, where, "thinking takes no cache mark")
         else:
             self._result(block, where)
         return block
 
     def _picture(self, block: Json, where: str) -> None:
-        source = _object(block.get("source"), f"{where}.source")
-        _only(source, {"type", "media_type", "data"}, f"{where}.source")
-        _check(source.get("type") == "base64", f"{where}.source.type", "must be base64")
-        try:
-            # Without ``validate`` the decoder skips characters outside the alphabet, so that
-            # damaged data would pass.
-            data = base64.b64decode(_string(source, "data", f"{where}.source"), validate=True)
-        except binascii.Error:
-            raise InvalidRequest(f"{where}.source.data", "is not base64") from None
-        measured = self._measure(data)
-        if measured is None:
-            raise InvalidRequest(f"{where}.source.data", "is no picture")
+        source = read_object(block.get("source"), f"{where}.source")
+        check_keys(source, {"type", "media_type", "data"}, f"{where}.source")
+        check(source.get("type") == "base64", f"{where}.source.type", "must be base64")
+        text = read_string(source, "data", f"{where}.source")
+        picture = read_picture(text, self._measure, f"{where}.source.data")
+        measured = picture.measured
         declared = source.get("media_type")
-        _check(declared == measured.media_type, f"{where}.source.media_type", "is not what it is")
+        check(declared == measured.media_type, f"{where}.source.media_type", "is not what it is")
         fits = max(measured.width, measured.height) <= LONGEST_EDGE
         small = measured.width * measured.height <= MOST_PIXELS
         size = f"{measured.width}x{measured.height}"
-        _check(fits and small, where, f"a picture of {size} is too large")
-        self.pictures.append(SeenPicture(data, measured))
+        check(fits and small, where, f"a picture of {size} is too large")
+        self.pictures.append(picture)
         number, most = len(self.pictures), self._most_pictures
         problem = f"Too much media: 0 document pages + {number} images > {most}"
-        _check(number <= most, where, problem)
+        check(number <= most, where, problem)
 
     def _call(self, block: Json, where: str) -> None:
-        call_id = _string(block, "id", where)
-        _check(NAME.fullmatch(call_id) is not None, f"{where}.id", "has characters not allowed")
-        _check(call_id not in self._ids, f"{where}.id", "ids must be unique")
+        call_id = read_string(block, "id", where)
+        check(NAME.fullmatch(call_id) is not None, f"{where}.id", "has characters not allowed")
+        check(call_id not in self._ids, f"{where}.id", "ids must be unique")
         self._ids.add(call_id)
-        name = _string(block, "name", where)
-        _object(block.get("input"), f"{where}.input")
+        name = read_string(block, "name", where)
+        read_object(block.get("input"), f"{where}.input")
         toolset = block.get("toolset_name")
         # Calls of custom tools are not compared with the offered ones: the offer may change between
         # turns (``type_secret`` needs a secret), and the history keeps the calls.
         if toolset is None:
             return
         known = toolset == COMPUTER and self.computer
-        _check(known, f"{where}.toolset_name", "no such toolset is offered")
-        _check(name in MEMBERS, f"{where}.name", "is no member of the toolset")
+        check(known, f"{where}.toolset_name", "no such toolset is offered")
+        check(name in MEMBERS, f"{where}.name", "is no member of the toolset")
 
     def _result(self, block: Json, where: str) -> None:
-        _string(block, "tool_use_id", where)
+        read_string(block, "tool_use_id", where)
         failed = block.get("is_error", False)
-        _check(isinstance(failed, bool), f"{where}.is_error", "must be true or false")
+        check(isinstance(failed, bool), f"{where}.is_error", "must be true or false")
         content = block.get("content", "")
         if not isinstance(content, str):
             kinds = ALLOWED_BLOCKS["failed result" if failed else "result"]
@@ -296,41 +296,41 @@ class _Reader:
         if mark is None:
             return
         where = f"{where}.cache_control"
-        _check(_object(mark, where).get("type") == "ephemeral", where, "must be ephemeral")
-        _only(mark, {"type", "ttl"}, where)
+        check(read_object(mark, where).get("type") == "ephemeral", where, "must be ephemeral")
+        check_keys(mark, {"type", "ttl"}, where)
         # The provider limits the marks of the whole request: tools, system prompt and messages
         # together.
         self._marks += 1
-        _check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
+        check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
 
 
 def _check_effort(value: object) -> None:
-    config = _object(value, "output_config")
-    _only(config, {"effort"}, "output_config")
+    config = read_object(value, "output_config")
+    check_keys(config, {"effort"}, "output_config")
     known = config.get("effort", EFFORTS[0]) in EFFORTS
-    _check(known, "output_config.effort", f"must be one of {', '.join(EFFORTS)}")
+    check(known, "output_config.effort", f"must be one of {', '.join(EFFORTS)}")
 
 
 def _drops_blocks(value: object, betas: frozenset[str]) -> bool:
     """Check ``thinking`` and return whether blocks of another prefix are dropped."""
     if value is None:
         return False
-    thinking = _object(value, "thinking")
-    _only(thinking, {"type", "display", "budget_tokens", "block_binding"}, "thinking")
+    thinking = read_object(value, "thinking")
+    check_keys(thinking, {"type", "display", "budget_tokens", "block_binding"}, "thinking")
     shown = thinking.get("display", "summarized")
-    _check(shown in DISPLAYS, "thinking.display", f"must be one of {', '.join(DISPLAYS)}")
+    check(shown in DISPLAYS, "thinking.display", f"must be one of {', '.join(DISPLAYS)}")
     known = shown != "updates" or UPDATES_BETA in betas
-    _check(known, "thinking.display", "Extra inputs are not permitted")
+    check(known, "thinking.display", "Extra inputs are not permitted")
     kinds = ("adaptive", "enabled", "disabled")
-    _check(thinking.get("type") in kinds, "thinking.type", f"must be one of {', '.join(kinds)}")
+    check(thinking.get("type") in kinds, "thinking.type", f"must be one of {', '.join(kinds)}")
     where = "thinking.block_binding"
     if "block_binding" not in thinking:
         return False
-    _check(BINDING_BETA in betas, where, "Extra inputs are not permitted")
-    binding = _object(thinking["block_binding"], where)
-    _only(binding, {"prefix_mismatch_behavior"}, where)
+    check(BINDING_BETA in betas, where, "Extra inputs are not permitted")
+    binding = read_object(thinking["block_binding"], where)
+    check_keys(binding, {"prefix_mismatch_behavior"}, where)
     behavior = binding.get("prefix_mismatch_behavior", "error")
-    _check(behavior in ("error", "drop_block"), where, "must be error or drop_block")
+    check(behavior in ("error", "drop_block"), where, "must be error or drop_block")
     return bool(behavior == "drop_block")
 
 
@@ -342,43 +342,7 @@ def _answered(calls: list[Json], content: list[Json], where: str) -> None:
         at = f"{where}.content.{index}"
         block = content[index] if index < len(content) else {}
         answered = block.get("tool_use_id") == call["id"]
-        _check(answered, at, f"the result of {call['id']} is missing or out of order")
+        check(answered, at, f"the result of {call['id']} is missing or out of order")
         same = block.get("toolset_name") == call.get("toolset_name")
-        _check(same, f"{at}.toolset_name", "must be that of the call")
-    _check(len(results) == len(calls), where, "a result without a call before it")
-
-
-def _check(good: bool, where: str, problem: str) -> None:
-    if not good:
-        raise InvalidRequest(where, problem)
-
-
-def _object(value: object, where: str) -> Json:
-    if not isinstance(value, dict):
-        raise InvalidRequest(where, "must be an object")
-    return value
-
-
-def _list(value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
-        raise InvalidRequest(where, "must be a list")
-    return value
-
-
-def _string(data: Mapping[str, Any], key: str, where: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value:
-        raise InvalidRequest(f"{where}.{key}", "must be a text")
-    return value
-
-
-def _whole_number(data: Mapping[str, Any], key: str, least: int, most: int) -> None:
-    value = data.get(key)
-    # ``bool`` is a subclass of ``int``, but ``true`` is no number in JSON.
-    good = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    _check(good, key, f"must be a whole number from {least} to {most}")
-
-
-def _only(data: Mapping[str, Any], allowed: frozenset[str] | set[str], where: str) -> None:
-    for key in data:
-        _check(key in allowed, f"{where}.{key}", "is not a key of this object")
+        check(same, f"{at}.toolset_name", "must be that of the call")
+    check(len(results) == len(calls), where, "a result without a call before it")

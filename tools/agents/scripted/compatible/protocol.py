@@ -4,15 +4,20 @@ Refused is what some servers do not read: pictures in tool messages, cache marks
 reasoning, and everything else that is not part of the protocol's core.
 """
 
-import base64
-import binascii
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from deskhand.tools.agents.providers.compatible.computer_tool import ACTION, ACTIONS, COMPUTER
 from deskhand.tools.agents.providers.compatible.wire import RESULT_PICTURES
+from deskhand.tools.agents.scripted.script.reading import (
+    check,
+    check_keys,
+    read_list,
+    read_object,
+    read_picture,
+    read_string,
+)
 from deskhand.tools.agents.scripted.script.request import (
     InvalidRequest,
     Measure,
@@ -40,18 +45,18 @@ def read_request(body: object, measure: Measure) -> Request:
     Raises:
         InvalidRequest: At the first violation of the protocol.
     """
-    data = _object(body, "request")
-    _only(data, TOP_KEYS, "request")
+    data = read_object(body, "request")
+    check_keys(data, TOP_KEYS, "request")
     stream = data.get("stream", False)
-    _check(isinstance(stream, bool), "stream", "must be true or false")
-    options = _object(data.get("stream_options", {}), "stream_options")
-    _only(options, {"include_usage"}, "stream_options")
-    _check(stream or not options, "stream_options", "is for a stream only")
+    check(isinstance(stream, bool), "stream", "must be true or false")
+    options = read_object(data.get("stream_options", {}), "stream_options")
+    check_keys(options, {"include_usage"}, "stream_options")
+    check(stream or not options, "stream_options", "is for a stream only")
     reader = _Reader(measure)
-    reader.tools(_list(data.get("tools", []), "tools"))
-    messages = reader.messages(_list(data.get("messages"), "messages"))
+    reader.tools(read_list(data.get("tools", []), "tools"))
+    messages = reader.messages(read_list(data.get("messages"), "messages"))
     return Request(
-        _string(data, "model", "request"),
+        read_string(data, "model", "request"),
         stream,
         tuple(messages),
         frozenset(reader.names - {COMPUTER}),
@@ -76,36 +81,36 @@ class _Reader:
     def tools(self, items: list[Any]) -> None:
         for index, item in enumerate(items):
             where = f"tools.{index}"
-            tool = _object(item, where)
-            _only(tool, {"type", "function"}, where)
-            _check(tool.get("type") == "function", f"{where}.type", "must be function")
-            function = _object(tool.get("function"), f"{where}.function")
-            _only(function, {"name", "description", "parameters"}, f"{where}.function")
-            name = _string(function, "name", f"{where}.function")
-            _check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
-            _check(name not in self.names, f"{where}.name", "tool names must be unique")
-            schema = _object(function.get("parameters"), f"{where}.parameters")
-            _check(schema.get("type") == "object", f"{where}.parameters", "must be object")
+            tool = read_object(item, where)
+            check_keys(tool, {"type", "function"}, where)
+            check(tool.get("type") == "function", f"{where}.type", "must be function")
+            function = read_object(tool.get("function"), f"{where}.function")
+            check_keys(function, {"name", "description", "parameters"}, f"{where}.function")
+            name = read_string(function, "name", f"{where}.function")
+            check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
+            check(name not in self.names, f"{where}.name", "tool names must be unique")
+            schema = read_object(function.get("parameters"), f"{where}.parameters")
+            check(schema.get("type") == "object", f"{where}.parameters", "must be object")
             self.names.add(name)
 
     def messages(self, items: list[Any]) -> list[Json]:
         found: list[Json] = []
         for index, item in enumerate(items):
             where = f"messages.{index}"
-            message = _object(item, where)
+            message = read_object(item, where)
             role = message.get("role")
-            _check(role in MESSAGE_KEYS, f"{where}.role", "is not known")
-            _only(message, {"role", *MESSAGE_KEYS[str(role)]}, where)
+            check(role in MESSAGE_KEYS, f"{where}.role", "is not known")
+            check_keys(message, {"role", *MESSAGE_KEYS[str(role)]}, where)
             if role == "system":
-                _check(index == 0, where, "must be the first")
-                self.system = _string(message, "content", where)
+                check(index == 0, where, "must be the first")
+                self.system = read_string(message, "content", where)
                 continue
             answers = role == "tool"
-            _check(bool(self._open) == answers, where, "results must follow their calls at once")
+            check(bool(self._open) == answers, where, "results must follow their calls at once")
             self._add(found, "assistant" if role == "assistant" else "user", message, where)
-        _check(not self._open, "messages", "the last calls have no results")
+        check(not self._open, "messages", "the last calls have no results")
         last = found[-1]["role"] if found else "assistant"
-        _check(last == "user", "messages", "the last must be of the user or a result")
+        check(last == "user", "messages", "the last must be of the user or a result")
         return found
 
     def _add(self, found: list[Json], role: str, message: Json, where: str) -> None:
@@ -122,100 +127,65 @@ class _Reader:
             found.append({"role": role, "content": blocks})
 
     def _reply(self, message: Json, where: str) -> list[Json]:
-        text, calls = message.get("content"), _list(message.get("tool_calls", []), where)
+        text, calls = message.get("content"), read_list(message.get("tool_calls", []), where)
         good = (isinstance(text, str) and bool(text)) or (text is None and bool(calls))
-        _check(good, f"{where}.content", "must be a text, or null beside calls")
+        check(good, f"{where}.content", "must be a text, or null beside calls")
         blocks: list[Json] = [{"type": "text", "text": text}] if text else []
         return blocks + [self._call(c, f"{where}.tool_calls.{i}") for i, c in enumerate(calls)]
 
     def _call(self, item: object, where: str) -> Json:
-        call = _object(item, where)
-        _only(call, {"id", "type", "function"}, where)
-        call_id = _string(call, "id", where)
-        _check(call_id not in self._ids, f"{where}.id", "ids must be unique")
+        call = read_object(item, where)
+        check_keys(call, {"id", "type", "function"}, where)
+        call_id = read_string(call, "id", where)
+        check(call_id not in self._ids, f"{where}.id", "ids must be unique")
         self._ids.add(call_id)
         self._open.append(call_id)
-        function = _object(call.get("function"), f"{where}.function")
-        _only(function, {"name", "arguments"}, f"{where}.function")
-        name = _string(function, "name", f"{where}.function")
+        function = read_object(call.get("function"), f"{where}.function")
+        check_keys(function, {"name", "arguments"}, f"{where}.function")
+        name = read_string(function, "name", f"{where}.function")
         try:
-            given = json.loads(_string(function, "arguments", f"{where}.function"))
+            given = json.loads(read_string(function, "arguments", f"{where}.function"))
         except ValueError:
             raise InvalidRequest(f"{where}.arguments", "is not JSON") from None
-        arguments = _object(given, f"{where}.arguments")
+        arguments = read_object(given, f"{where}.arguments")
         if name == COMPUTER:
             known = arguments.get(ACTION) in ACTIONS
-            _check(known, f"{where}.arguments.{ACTION}", "is no action of the computer")
+            check(known, f"{where}.arguments.{ACTION}", "is no action of the computer")
         return {"type": "tool_use", "id": call_id, "name": name, "input": arguments}
 
     def _result(self, message: Json, where: str) -> Json:
-        call_id = _string(message, "tool_call_id", where)
-        _check(call_id == self._open[0], where, f"the result of {self._open[0]} is out of order")
+        call_id = read_string(message, "tool_call_id", where)
+        check(call_id == self._open[0], where, f"the result of {self._open[0]} is out of order")
         del self._open[0]
         # Only text: most servers read no pictures here.
-        text = _string(message, "content", where)
+        text = read_string(message, "content", where)
         block = {"type": "text", "text": text}
         return {"type": "tool_result", "tool_use_id": call_id, "content": [block]}
 
     def _said(self, message: Json, where: str) -> list[Json]:
-        parts = _list(message.get("content"), f"{where}.content")
-        _check(bool(parts), f"{where}.content", "must not be empty")
+        parts = read_list(message.get("content"), f"{where}.content")
+        check(bool(parts), f"{where}.content", "must not be empty")
         blocks = [self._part(part, f"{where}.content.{i}") for i, part in enumerate(parts)]
         # The line before the pictures of results is none of the person's.
         return [block for block in blocks if block.get("text") != RESULT_PICTURES]
 
     def _part(self, item: object, where: str) -> Json:
-        part = _object(item, where)
+        part = read_object(item, where)
         if part.get("type") == "text":
-            _only(part, {"type", "text"}, where)
-            return {"type": "text", "text": _string(part, "text", where)}
-        _check(part.get("type") == "image_url", f"{where}.type", "must be text or image_url")
-        _only(part, {"type", "image_url"}, where)
-        image = _object(part.get("image_url"), f"{where}.image_url")
-        _only(image, {"url"}, f"{where}.image_url")
-        address = ADDRESS.fullmatch(_string(image, "url", f"{where}.image_url"))
+            check_keys(part, {"type", "text"}, where)
+            return {"type": "text", "text": read_string(part, "text", where)}
+        check(part.get("type") == "image_url", f"{where}.type", "must be text or image_url")
+        check_keys(part, {"type", "image_url"}, where)
+        image = read_object(part.get("image_url"), f"{where}.image_url")
+        check_keys(image, {"url"}, f"{where}.image_url")
+        address = ADDRESS.fullmatch(read_string(image, "url", f"{where}.image_url"))
         if address is None:
             raise InvalidRequest(f"{where}.image_url.url", "must be a data address of a picture")
         self._picture(address["type"], address["data"], where)
         return {"type": "image"}
 
     def _picture(self, declared: str, text: str, where: str) -> None:
-        try:
-            data = base64.b64decode(text, validate=True)
-        except binascii.Error:
-            raise InvalidRequest(where, "is not base64") from None
-        measured = self._measure(data)
-        if measured is None:
-            raise InvalidRequest(where, "is no picture")
-        _check(declared == measured.media_type, where, "the type is not what it is")
-        self.pictures.append(SeenPicture(data, measured))
-        _check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
-
-
-def _check(good: bool, where: str, problem: str) -> None:
-    if not good:
-        raise InvalidRequest(where, problem)
-
-
-def _object(value: object, where: str) -> Json:
-    if not isinstance(value, dict):
-        raise InvalidRequest(where, "must be an object")
-    return value
-
-
-def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidRequest(where, "must be a list")
-    return value
-
-
-def _string(data: Mapping[str, Any], key: str, where: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value:
-        raise InvalidRequest(f"{where}.{key}", "must be a text")
-    return value
-
-
-def _only(data: Mapping[str, Any], allowed: frozenset[str] | set[str], where: str) -> None:
-    for key in data:
-        _check(key in allowed, f"{where}.{key}", "is not a key of this object")
+        picture = read_picture(text, self._measure, where)
+        check(declared == picture.measured.media_type, where, "the type is not what it is")
+        self.pictures.append(picture)
+        check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")

@@ -8,20 +8,23 @@ the grid. A call that needs the confirmation of a person is answered with an ack
 with an error.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from deskhand.tools.agents.providers.gemini.functions import FUNCTIONS, OLD_FUNCTIONS
 from deskhand.tools.agents.providers.gemini.grid import LAST
-from deskhand.tools.agents.scripted.script.request import (
-    InvalidRequest,
-    Measure,
-    Request,
-    SeenPicture,
+from deskhand.tools.agents.scripted.script.reading import (
+    check,
+    check_keys,
+    is_whole,
+    read_base64,
+    read_list,
+    read_object,
+    read_picture,
+    read_string,
 )
+from deskhand.tools.agents.scripted.script.request import Measure, Request, SeenPicture
 
 from .messages import canonical
 
@@ -57,18 +60,18 @@ def read_request(model: str, stream: bool, body: object, measure: Measure) -> Re
     Raises:
         InvalidRequest: At the first violation of the protocol.
     """
-    data = _object(_normal(body), "request")
-    _only(data, TOP_KEYS, "request")
-    configuration = _object(data.get("generationConfig", {}), "generationConfig")
-    _only(configuration, CONFIGURATION_KEYS, "generationConfig")
+    data = read_object(_normal(body), "request")
+    check_keys(data, TOP_KEYS, "request")
+    configuration = read_object(data.get("generationConfig", {}), "generationConfig")
+    check_keys(configuration, CONFIGURATION_KEYS, "generationConfig")
     most = configuration.get("maxOutputTokens", 1)
-    _check(_is_whole(most, 1, MOST_TOKENS), "maxOutputTokens", "must be a whole number")
+    check(is_whole(most, 1, MOST_TOKENS), "maxOutputTokens", "must be a whole number")
     reader = _Reader(measure)
-    reader.tools(_list(data.get("tools", []), "tools"))
+    reader.tools(read_list(data.get("tools", []), "tools"))
     system = data.get("systemInstruction", {})
     if system:
-        _check(bool(reader.texts(system)), "systemInstruction", "must have texts only")
-    contents = reader.contents(_list(data.get("contents"), "contents"))
+        check(bool(reader.texts(system)), "systemInstruction", "must have texts only")
+    contents = reader.contents(read_list(data.get("contents"), "contents"))
     return Request(
         model,
         stream,
@@ -95,47 +98,47 @@ class _Reader:
         excluded: list[object] = []
         for index, item in enumerate(items):
             where = f"tools.{index}"
-            tool = _object(item, where)
+            tool = read_object(item, where)
             # The provider accepts the two kinds only as separate tools.
-            _check(len(tool) == 1, where, "must have one kind of tool")
-            _only(tool, {"computerUse", "functionDeclarations"}, where)
+            check(len(tool) == 1, where, "must have one kind of tool")
+            check_keys(tool, {"computerUse", "functionDeclarations"}, where)
             if "computerUse" in tool:
-                _check(not self.computer, where, "the computer tool is there twice")
+                check(not self.computer, where, "the computer tool is there twice")
                 excluded = self._computer_tool(tool["computerUse"], f"{where}.computerUse")
-            for one in _list(tool.get("functionDeclarations", []), where):
+            for one in read_list(tool.get("functionDeclarations", []), where):
                 self._declaration(one, f"{where}.functionDeclarations")
         if self.computer:
             clashing = sorted(self.custom & {*FUNCTIONS} - {*map(str, excluded)})
-            _check(not clashing, "tools", f"{clashing} are predefined and not excluded")
+            check(not clashing, "tools", f"{clashing} are predefined and not excluded")
 
     def _computer_tool(self, value: object, where: str) -> list[object]:
-        tool = _object(value, where)
-        _only(tool, COMPUTER_KEYS, where)
-        _check(tool.get("environment") in ENVIRONMENTS, f"{where}.environment", "is not known")
-        excluded = _list(tool.get("excludedPredefinedFunctions", []), where)
+        tool = read_object(value, where)
+        check_keys(tool, COMPUTER_KEYS, where)
+        check(tool.get("environment") in ENVIRONMENTS, f"{where}.environment", "is not known")
+        excluded = read_list(tool.get("excludedPredefinedFunctions", []), where)
         for name in excluded:
             known = name in FUNCTIONS or name in OLD_FUNCTIONS
-            _check(known, where, f"there is no predefined function {name!r}")
+            check(known, where, f"there is no predefined function {name!r}")
         self.computer = True
         return excluded
 
     def _declaration(self, value: object, where: str) -> None:
-        tool = _object(value, where)
-        _only(tool, {"name", "description", "parametersJsonSchema"}, where)
-        name = _string(tool, "name", where)
-        _check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
-        _check(name not in self.custom, f"{where}.name", "tool names must be unique")
-        schema = _object(tool.get("parametersJsonSchema"), f"{where}.parametersJsonSchema")
-        _check(schema.get("type") == "object", f"{where}.parametersJsonSchema", "must be object")
+        tool = read_object(value, where)
+        check_keys(tool, {"name", "description", "parametersJsonSchema"}, where)
+        name = read_string(tool, "name", where)
+        check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
+        check(name not in self.custom, f"{where}.name", "tool names must be unique")
+        schema = read_object(tool.get("parametersJsonSchema"), f"{where}.parametersJsonSchema")
+        check(schema.get("type") == "object", f"{where}.parametersJsonSchema", "must be object")
         self.custom.add(name)
 
     def texts(self, value: object) -> bool:
-        content = _object(value, "systemInstruction")
-        parts = _list(content.get("parts"), "systemInstruction.parts")
+        content = read_object(value, "systemInstruction")
+        parts = read_list(content.get("parts"), "systemInstruction.parts")
         return bool(parts) and all(isinstance(p, dict) and set(p) == {"text"} for p in parts)
 
     def contents(self, items: list[object]) -> list[Json]:
-        _check(bool(items), "contents", "at least one content is required")
+        check(bool(items), "contents", "at least one content is required")
         contents: list[Json] = []
         calls: list[Json] = []
         for index, item in enumerate(items):
@@ -144,86 +147,86 @@ class _Reader:
             self._answered(calls, content, where)
             calls = [part["functionCall"] for part in content["parts"] if "functionCall" in part]
             before = contents[-1]["role"] if contents else "model"
-            _check(content["role"] == "user" or before == "user", where, "must be of the user")
+            check(content["role"] == "user" or before == "user", where, "must be of the user")
             contents.append(content)
-        _check(contents[-1]["role"] == "user", "contents", "the last must be of the user")
+        check(contents[-1]["role"] == "user", "contents", "the last must be of the user")
         return contents
 
     def _content(self, item: object, where: str) -> Json:
-        content = _object(item, where)
-        _only(content, {"role", "parts"}, where)
+        content = read_object(item, where)
+        check_keys(content, {"role", "parts"}, where)
         role = content.get("role")
-        _check(role in PART_KINDS, f"{where}.role", "must be user or model")
-        parts = _list(content.get("parts"), f"{where}.parts")
-        _check(bool(parts), f"{where}.parts", "must not be empty")
+        check(role in PART_KINDS, f"{where}.role", "must be user or model")
+        parts = read_list(content.get("parts"), f"{where}.parts")
+        check(bool(parts), f"{where}.parts", "must not be empty")
         for index, part in enumerate(parts):
-            self._part(_object(part, where), str(role), f"{where}.parts.{index}")
+            self._part(read_object(part, where), str(role), f"{where}.parts.{index}")
         return {"role": role, "parts": parts}
 
     def _part(self, part: Json, role: str, where: str) -> None:
         kinds = set(part) & PART_KINDS[role]
-        _check(len(kinds) == 1, where, f"must have one of {', '.join(sorted(PART_KINDS[role]))}")
+        check(len(kinds) == 1, where, f"must have one of {', '.join(sorted(PART_KINDS[role]))}")
         own = {"thought", "thoughtSignature"} if role == "model" else set()
-        _only(part, kinds | own, where)
+        check_keys(part, kinds | own, where)
         if "thoughtSignature" in part:
-            _decoded(part, "thoughtSignature", where)
+            text = _base64_text(part, "thoughtSignature", where)
+            read_base64(text, f"{where}.thoughtSignature")
         if "text" in part:
             # The part with the signature of a reply may have no text.
             good = isinstance(part["text"], str) and (part["text"] or "thoughtSignature" in part)
-            _check(bool(good), where, "text must not be empty")
+            check(bool(good), where, "text must not be empty")
         elif "inlineData" in part:
             self._picture(part["inlineData"], f"{where}.inlineData")
         elif "functionCall" in part:
-            self._call(_object(part["functionCall"], where), f"{where}.functionCall")
+            self._call(read_object(part["functionCall"], where), f"{where}.functionCall")
         else:
-            self._response(_object(part["functionResponse"], where), f"{where}.functionResponse")
+            self._response(
+                read_object(part["functionResponse"], where), f"{where}.functionResponse"
+            )
 
     def _call(self, call: Json, where: str) -> None:
-        _only(call, {"id", "name", "args"}, where)
-        name = _string(call, "name", where)
-        arguments = _object(call.get("args", {}), f"{where}.args")
+        check_keys(call, {"id", "name", "args"}, where)
+        name = read_string(call, "name", where)
+        arguments = read_object(call.get("args", {}), f"{where}.args")
         if self.computer and name in FUNCTIONS and name not in self.custom:
             for key in ON_THE_GRID & set(arguments):
-                whole = _is_whole(arguments[key], 0, LAST)
-                _check(whole, f"{where}.args.{key}", f"must be a whole number from 0 to {LAST}")
+                whole = is_whole(arguments[key], 0, LAST)
+                check(whole, f"{where}.args.{key}", f"must be a whole number from 0 to {LAST}")
 
     def _response(self, response: Json, where: str) -> None:
-        _only(response, {"id", "name", "response", "parts"}, where)
-        _string(response, "name", where)
-        _object(response.get("response"), f"{where}.response")
-        for index, part in enumerate(_list(response.get("parts", []), where)):
+        check_keys(response, {"id", "name", "response", "parts"}, where)
+        read_string(response, "name", where)
+        read_object(response.get("response"), f"{where}.response")
+        for index, part in enumerate(read_list(response.get("parts", []), where)):
             at = f"{where}.parts.{index}"
-            _check(set(_object(part, at)) == {"inlineData"}, at, "must have inlineData")
+            check(set(read_object(part, at)) == {"inlineData"}, at, "must have inlineData")
             self._picture(part["inlineData"], f"{at}.inlineData")
 
     def _picture(self, value: object, where: str) -> None:
-        picture = _object(value, where)
-        _only(picture, {"mimeType", "data"}, where)
-        data = _decoded(picture, "data", where)
-        measured = self._measure(data)
-        if measured is None:
-            raise InvalidRequest(f"{where}.data", "is no picture")
+        picture = read_object(value, where)
+        check_keys(picture, {"mimeType", "data"}, where)
+        seen = read_picture(_base64_text(picture, "data", where), self._measure, f"{where}.data")
         declared = picture.get("mimeType")
-        _check(declared == measured.media_type, f"{where}.mimeType", "is not what it is")
-        self.pictures.append(SeenPicture(data, measured))
-        _check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
+        check(declared == seen.measured.media_type, f"{where}.mimeType", "is not what it is")
+        self.pictures.append(seen)
+        check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
 
     def _answered(self, calls: list[Json], content: Json, where: str) -> None:
         """Check that a content has exactly the responses to ``calls``, in their order."""
         found = [p["functionResponse"] for p in content["parts"] if "functionResponse" in p]
         counts = f"{len(calls)} calls need as many responses, and nothing else"
         alone = len(found) == len(content["parts"]) if calls else not found
-        _check(len(found) == len(calls) and alone, where, counts)
+        check(len(found) == len(calls) and alone, where, counts)
         for call, response in zip(calls, found, strict=True):
             same = (response["name"], response.get("id")) == (call["name"], call.get("id"))
-            _check(same, where, f"the response of {call.get('id')} is missing or out of order")
+            check(same, where, f"the response of {call.get('id')} is missing or out of order")
             asked = call.get("args", {}).get("safety_decision") or {}
             needed = asked.get("decision") == "require_confirmation"
             given = response["response"].get(ACKNOWLEDGEMENT)
-            _check(given in (None, "true"), where, f'{ACKNOWLEDGEMENT} must be "true"')
-            _check(needed or given is None, where, f"{ACKNOWLEDGEMENT} was not asked for")
+            check(given in (None, "true"), where, f'{ACKNOWLEDGEMENT} must be "true"')
+            check(needed or given is None, where, f"{ACKNOWLEDGEMENT} was not asked for")
             done = given is not None or "error" in response["response"]
-            _check(done or not needed, where, f"the response needs {ACKNOWLEDGEMENT}")
+            check(done or not needed, where, f"the response needs {ACKNOWLEDGEMENT}")
 
 
 def _normal(value: Any) -> Any:
@@ -236,43 +239,6 @@ def _normal(value: Any) -> Any:
     return {key: one if key in VALUES else _normal(one) for key, one in named.items()}
 
 
-def _decoded(data: Mapping[str, Any], key: str, where: str) -> bytes:
-    text = _string(data, key, where)
-    try:
-        # Both alphabets are valid in the protocol.
-        return base64.b64decode(text.replace("-", "+").replace("_", "/"), validate=True)
-    except binascii.Error:
-        raise InvalidRequest(f"{where}.{key}", "is not base64") from None
-
-
-def _check(good: bool, where: str, problem: str) -> None:
-    if not good:
-        raise InvalidRequest(where, problem)
-
-
-def _object(value: object, where: str) -> Json:
-    if not isinstance(value, dict):
-        raise InvalidRequest(where, "must be an object")
-    return value
-
-
-def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidRequest(where, "must be a list")
-    return value
-
-
-def _string(data: Mapping[str, Any], key: str, where: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value:
-        raise InvalidRequest(f"{where}.{key}", "must be a text")
-    return value
-
-
-def _is_whole(value: object, least: int, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _only(data: Mapping[str, Any], allowed: frozenset[str] | set[str], where: str) -> None:
-    for key in data:
-        _check(key in allowed, f"{where}.{key}", "is not a key of this object")
+def _base64_text(data: Mapping[str, Any], key: str, where: str) -> str:
+    # Both alphabets are valid in the protocol.
+    return read_string(data, key, where).replace("-", "+").replace("_", "/")

@@ -5,13 +5,20 @@ call is answered exactly once, directly after its reply, and reasoning stands be
 it belongs to. In the canonical form the items of one side become one message.
 """
 
-import base64
-import binascii
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
+from deskhand.tools.agents.scripted.script.reading import (
+    check,
+    check_keys,
+    is_whole,
+    read_list,
+    read_object,
+    read_picture,
+    read_string,
+)
 from deskhand.tools.agents.scripted.script.request import (
     InvalidRequest,
     Measure,
@@ -61,20 +68,20 @@ def read_request(body: object, measure: Measure) -> Request:
     Raises:
         InvalidRequest: At the first violation of the protocol.
     """
-    data = _object(body, "request")
-    _only(data, TOP_KEYS, "request")
-    model = _string(data, "model", "request")
+    data = read_object(body, "request")
+    check_keys(data, TOP_KEYS, "request")
+    model = read_string(data, "model", "request")
     most = data.get("max_output_tokens", MOST_TOKENS)
-    good = isinstance(most, int) and 16 <= most <= MOST_TOKENS
-    _check(good, "max_output_tokens", f"must be a whole number from 16 to {MOST_TOKENS}")
+    good = is_whole(most, 16, MOST_TOKENS)
+    check(good, "max_output_tokens", f"must be a whole number from 16 to {MOST_TOKENS}")
     for key in ("stream", "store", "parallel_tool_calls"):
-        _check(isinstance(data.get(key, False), bool), key, "must be true or false")
+        check(isinstance(data.get(key, False), bool), key, "must be true or false")
     reader = _Reader(measure, stored=data.get("store", True))
     _check_options(data)
     reader.tools(data.get("tools", []))
     given = data.get("input")
     items = [{"type": "message", "role": "user", "content": given}] if _is_text(given) else given
-    messages = reader.items(_list(items, "input"))
+    messages = reader.items(read_list(items, "input"))
     return Request(
         model,
         bool(data.get("stream", False)),
@@ -84,23 +91,23 @@ def read_request(body: object, measure: Measure) -> Request:
         tuple(reader.pictures),
         data.get("instructions") or "",
         tuple(data.get("tools", [])),
-        items=tuple(_list(items, "input")),
+        items=tuple(read_list(items, "input")),
         explicit_cache=(data.get("prompt_cache_options") or {}).get("mode") == "explicit",
     )
 
 
 def _check_options(data: Json) -> None:
-    include = _list(data.get("include", []), "include")
-    _check(set(include) <= {ENCRYPTED}, "include", "is not known")
-    options = _object(data.get("prompt_cache_options", {}), "prompt_cache_options")
-    _only(options, {"mode", "ttl"}, "prompt_cache_options")
+    include = read_list(data.get("include", []), "include")
+    check(set(include) <= {ENCRYPTED}, "include", "is not known")
+    options = read_object(data.get("prompt_cache_options", {}), "prompt_cache_options")
+    check_keys(options, {"mode", "ttl"}, "prompt_cache_options")
     mode = options.get("mode", "implicit")
-    _check(mode in ("implicit", "explicit"), "prompt_cache_options.mode", "is not known")
-    reasoning = _object(data.get("reasoning") or {}, "reasoning")
-    _only(reasoning, {"effort", "summary", "context"}, "reasoning")
+    check(mode in ("implicit", "explicit"), "prompt_cache_options.mode", "is not known")
+    reasoning = read_object(data.get("reasoning") or {}, "reasoning")
+    check_keys(reasoning, {"effort", "summary", "context"}, "reasoning")
     efforts = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
     effort = reasoning.get("effort", "medium")
-    _check(effort in efforts, "reasoning.effort", "is not known")
+    check(effort in efforts, "reasoning.effort", "is not known")
 
 
 class _Reader:
@@ -117,43 +124,43 @@ class _Reader:
         self.pictures: list[SeenPicture] = []
 
     def tools(self, value: object) -> None:
-        for index, item in enumerate(_list(value, "tools")):
+        for index, item in enumerate(read_list(value, "tools")):
             where = f"tools[{index}]"
-            tool = _object(item, where)
+            tool = read_object(item, where)
             if tool.get("type") in COMPUTER_TOOLS:
-                _only(tool, {"type"}, where)
-                _check(not self.computer, where, "the computer tool is there twice")
+                check_keys(tool, {"type"}, where)
+                check(not self.computer, where, "the computer tool is there twice")
                 self.computer = True
                 continue
-            _check(tool.get("type") == "function", f"{where}.type", "is no tool type we know")
-            _only(tool, {"type", "name", "description", "parameters", "strict"}, where)
-            name = _string(tool, "name", where)
-            _check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
-            _check(name not in self.functions, f"{where}.name", "tool names must be unique")
-            schema = _object(tool.get("parameters"), f"{where}.parameters")
-            _check(schema.get("type") == "object", f"{where}.parameters.type", "must be object")
+            check(tool.get("type") == "function", f"{where}.type", "is no tool type we know")
+            check_keys(tool, {"type", "name", "description", "parameters", "strict"}, where)
+            name = read_string(tool, "name", where)
+            check(NAME.fullmatch(name) is not None, f"{where}.name", "has characters not allowed")
+            check(name not in self.functions, f"{where}.name", "tool names must be unique")
+            schema = read_object(tool.get("parameters"), f"{where}.parameters")
+            check(schema.get("type") == "object", f"{where}.parameters.type", "must be object")
             self.functions.add(name)
 
     def items(self, items: list[object]) -> tuple[Json, ...]:
-        _check(bool(items), "input", "at least one item is required")
+        check(bool(items), "input", "at least one item is required")
         messages: list[Json] = []
         after = ""
         for index, one in enumerate(items):
             where = f"input[{index}]"
-            item = _object(one, where)
+            item = read_object(one, where)
             kind = item.get("type", "message")
-            _check(kind in ITEM_KEYS, f"{where}.type", "is no item type we know")
-            _only(item, {"type", *ITEM_KEYS[kind]}, where)
+            check(kind in ITEM_KEYS, f"{where}.type", "is no item type we know")
+            check_keys(item, {"type", *ITEM_KEYS[kind]}, where)
             role = _role(item, kind, where)
             reasoned = after == "reasoning" and (role != "assistant" or kind == "compaction")
-            _check(not reasoned, where, "reasoning without its following item")
+            check(not reasoned, where, "reasoning without its following item")
             self._check_answered(kind, role, where)
             if not messages or messages[-1]["role"] != role:
                 messages.append({"role": role, "content": []})
             messages[-1]["content"] += self._item(kind, item, where)
             after = kind
-        _check(after != "reasoning", "input", "reasoning without its following item")
-        _check(not self._open, "input", f"No tool output found for {', '.join(self._open)}")
+        check(after != "reasoning", "input", "reasoning without its following item")
+        check(not self._open, "input", f"No tool output found for {', '.join(self._open)}")
         # A computer call is answered by a screenshot, and in words by the message beside it.
         return tuple(m for m in messages if m["content"])
 
@@ -163,7 +170,7 @@ class _Reader:
         if role == "assistant" and not self._results:
             return
         unanswered = ", ".join(self._open)
-        _check(False, where, f"No tool output found for {unanswered}")
+        check(False, where, f"No tool output found for {unanswered}")
 
     def _item(self, kind: str, item: Json, where: str) -> list[Json]:
         if kind == "message":
@@ -171,12 +178,12 @@ class _Reader:
         if kind == "reasoning":
             return [self._reasoning(item, where)]
         if kind == "compaction":
-            content = _string(item, "encrypted_content", where)
+            content = read_string(item, "encrypted_content", where)
             return [{"type": "compaction", "content": content}]
         if kind in OUTPUT_OF:
             return self._output(kind, item, where)
-        call_id = _string(item, "call_id", where)
-        _check(call_id not in self._call_ids, f"{where}.call_id", "ids must be unique")
+        call_id = read_string(item, "call_id", where)
+        check(call_id not in self._call_ids, f"{where}.call_id", "ids must be unique")
         self._call_ids.add(call_id)
         self._open[call_id] = item
         self._results.clear()
@@ -188,8 +195,8 @@ class _Reader:
         content = item.get("content")
         if _is_text(content):
             content = [{"type": "input_text", "text": content}]
-        blocks = _list(content, f"{where}.content")
-        _check(bool(blocks), f"{where}.content", "must not be empty")
+        blocks = read_list(content, f"{where}.content")
+        check(bool(blocks), f"{where}.content", "must not be empty")
         if item.get("role") == "assistant":
             return [self._said(one, f"{where}.content[{i}]") for i, one in enumerate(blocks)]
         read = [self._content(one, f"{where}.content[{i}]") for i, one in enumerate(blocks)]
@@ -210,51 +217,46 @@ class _Reader:
         return rest
 
     def _said(self, value: object, where: str) -> Json:
-        part = _object(value, where)
+        part = read_object(value, where)
         kind = part.get("type")
-        _check(kind in ("output_text", "refusal"), f"{where}.type", "is no part of a reply")
+        check(kind in ("output_text", "refusal"), f"{where}.type", "is no part of a reply")
         key = "text" if kind == "output_text" else "refusal"
-        _only(part, {"type", key, "annotations", "logprobs"}, where)
-        return {"type": "text", "text": _string(part, key, where)}
+        check_keys(part, {"type", key, "annotations", "logprobs"}, where)
+        return {"type": "text", "text": read_string(part, key, where)}
 
     def _content(self, value: object, where: str) -> Json:
-        part = _object(value, where)
+        part = read_object(value, where)
         kind = part.get("type")
         _check_breakpoint(part, where)
         if kind == "input_text":
-            _only(part, {"type", "text", "prompt_cache_breakpoint"}, where)
-            return {"type": "text", "text": _string(part, "text", where)}
-        _check(kind == "input_image", f"{where}.type", "is no content type we know")
-        _only(part, {"type", "image_url", "detail", "prompt_cache_breakpoint"}, where)
+            check_keys(part, {"type", "text", "prompt_cache_breakpoint"}, where)
+            return {"type": "text", "text": read_string(part, "text", where)}
+        check(kind == "input_image", f"{where}.type", "is no content type we know")
+        check_keys(part, {"type", "image_url", "detail", "prompt_cache_breakpoint"}, where)
         self._picture(part, where)
         return {"type": "image"}
 
     def _picture(self, part: Json, where: str) -> None:
-        address = ADDRESS.fullmatch(_string(part, "image_url", where))
+        address = ADDRESS.fullmatch(read_string(part, "image_url", where))
         if address is None:
             raise InvalidRequest(f"{where}.image_url", "is no data address of a picture")
-        try:
-            data = base64.b64decode(address[2], validate=True)
-        except binascii.Error:
-            raise InvalidRequest(f"{where}.image_url", "is not base64") from None
-        measured = self._measure(data)
-        if measured is None:
-            raise InvalidRequest(f"{where}.image_url", "is no picture")
-        _check(measured.media_type == address[1], f"{where}.image_url", "is not what it is")
-        self.pictures.append(SeenPicture(data, measured))
-        _check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
+        picture = read_picture(address[2], self._measure, f"{where}.image_url")
+        declared = address[1]
+        check(picture.measured.media_type == declared, f"{where}.image_url", "is not what it is")
+        self.pictures.append(picture)
+        check(len(self.pictures) <= MOST_PICTURES, where, f"more than {MOST_PICTURES} pictures")
 
     def _reasoning(self, item: Json, where: str) -> Json:
-        _string(item, "id", where)
-        summary = _list(item.get("summary"), f"{where}.summary")
+        read_string(item, "id", where)
+        summary = read_list(item.get("summary"), f"{where}.summary")
         sealed = item.get("encrypted_content")
         # The provider keeps nothing of a conversation that it was asked not to store.
-        _check(self._stored or _is_text(sealed), where, "reasoning without encrypted_content")
-        text = "".join(str(_object(part, where).get("text", "")) for part in summary)
+        check(self._stored or _is_text(sealed), where, "reasoning without encrypted_content")
+        text = "".join(str(read_object(part, where).get("text", "")) for part in summary)
         return {"type": "thinking", "thinking": text, "signature": sealed or ""}
 
     def _function_call(self, item: Json, where: str) -> Json:
-        name, arguments = _string(item, "name", where), _string(item, "arguments", where)
+        name, arguments = read_string(item, "name", where), read_string(item, "arguments", where)
         try:
             given = json.loads(arguments)
         except ValueError:
@@ -262,12 +264,12 @@ class _Reader:
         return {"type": "tool_use", "id": item["call_id"], "name": name, "input": given}
 
     def _computer_call(self, item: Json, where: str) -> list[Json]:
-        _check(self.computer, where, "no computer tool is offered")
+        check(self.computer, where, "no computer tool is offered")
         single = [item["action"]] if item.get("action") else []
-        actions = _list(item.get("actions") or single, f"{where}.actions")
-        _check(bool(actions), f"{where}.actions", "must not be empty")
+        actions = read_list(item.get("actions") or single, f"{where}.actions")
+        check(bool(actions), f"{where}.actions", "must not be empty")
         for index, one in enumerate(actions):
-            _check_action(_object(one, where), f"{where}.actions[{index}]")
+            _check_action(read_object(one, where), f"{where}.actions[{index}]")
         return [
             {
                 "type": "tool_use",
@@ -281,9 +283,9 @@ class _Reader:
         ]
 
     def _output(self, kind: str, item: Json, where: str) -> list[Json]:
-        call_id = _string(item, "call_id", where)
+        call_id = read_string(item, "call_id", where)
         call = self._open.pop(call_id, {})
-        _check(call.get("type") == OUTPUT_OF[kind], where, f"no call {call_id} before it is open")
+        check(call.get("type") == OUTPUT_OF[kind], where, f"no call {call_id} before it is open")
         if kind == "function_call_output":
             result: Json = {"type": "tool_result", "tool_use_id": call_id, "content": []}
             self._results[call_id] = {"calls": [result]}
@@ -291,7 +293,7 @@ class _Reader:
             if _is_text(output):
                 result["content"] = [{"type": "text", "text": output}]
             else:
-                blocks = _list(output, f"{where}.output")
+                blocks = read_list(output, f"{where}.output")
                 result["content"] = [
                     self._content(one, f"{where}.output[{i}]") for i, one in enumerate(blocks)
                 ]
@@ -307,15 +309,15 @@ class _Reader:
         return results
 
     def _screenshot(self, item: Json, call: Json, where: str) -> None:
-        output = _object(item.get("output"), f"{where}.output")
-        _only(output, {"type", "image_url"}, f"{where}.output")
+        output = read_object(item.get("output"), f"{where}.output")
+        check_keys(output, {"type", "image_url"}, f"{where}.output")
         good = output.get("type") == "computer_screenshot"
-        _check(good, f"{where}.output.type", "must be computer_screenshot")
+        check(good, f"{where}.output.type", "must be computer_screenshot")
         self._picture(output, f"{where}.output")
         pending = {one["id"] for one in call.get("pending_safety_checks") or ()}
-        given = _list(item.get("acknowledged_safety_checks") or [], where)
-        acknowledged = {_object(one, where).get("id") for one in given}
-        _check(
+        given = read_list(item.get("acknowledged_safety_checks") or [], where)
+        acknowledged = {read_object(one, where).get("id") for one in given}
+        check(
             acknowledged == pending,
             f"{where}.acknowledged_safety_checks",
             f"the pending checks are {sorted(pending)}",
@@ -329,55 +331,26 @@ def _role(item: Json, kind: str, where: str) -> str:
         return "assistant"
     role = item.get("role")
     known = ("user", "assistant", "system", "developer")
-    _check(role in known, f"{where}.role", f"must be one of {', '.join(known)}")
+    check(role in known, f"{where}.role", f"must be one of {', '.join(known)}")
     return "assistant" if role == "assistant" else "user"
 
 
 def _check_action(action: Json, where: str) -> None:
     kind = action.get("type")
-    _check(kind in FIELDS, f"{where}.type", "is no action we know")
+    check(kind in FIELDS, f"{where}.type", "is no action we know")
     needs, takes = FIELDS[str(kind)]
-    _only(action, {"type", *needs, *takes}, where)
+    check_keys(action, {"type", *needs, *takes}, where)
     for key in needs:
-        _check(key in action, f"{where}.{key}", "is missing")
+        check(key in action, f"{where}.{key}", "is missing")
 
 
 def _check_breakpoint(part: Json, where: str) -> None:
     given = part.get("prompt_cache_breakpoint")
     if given is not None:
         where = f"{where}.prompt_cache_breakpoint"
-        _only(_object(given, where), {"mode", "ttl"}, where)
-        _check(given.get("mode") == "explicit", f"{where}.mode", "must be explicit")
+        check_keys(read_object(given, where), {"mode", "ttl"}, where)
+        check(given.get("mode") == "explicit", f"{where}.mode", "must be explicit")
 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value)
-
-
-def _check(good: bool, where: str, problem: str) -> None:
-    if not good:
-        raise InvalidRequest(where, problem)
-
-
-def _object(value: object, where: str) -> Json:
-    if not isinstance(value, dict):
-        raise InvalidRequest(where, "must be an object")
-    return value
-
-
-def _list(value: object, where: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InvalidRequest(where, "must be a list")
-    return value
-
-
-def _string(data: Mapping[str, Any], key: str, where: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value:
-        raise InvalidRequest(f"{where}.{key}", "must be a text")
-    return value
-
-
-def _only(data: Mapping[str, Any], allowed: frozenset[str] | set[str], where: str) -> None:
-    for key in data:
-        _check(key in allowed, f"{where}.{key}", "is not a key of this object")
