@@ -137,6 +137,7 @@ tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/net
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
+tools/playbooks/form: tools/playbooks
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store

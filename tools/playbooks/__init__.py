@@ -1,0 +1,1 @@
+"""Vocabulary of playbooks: the steps of a run that can be replayed without a model."""
