@@ -17,11 +17,11 @@ COMPOSERS = {"desktop/service", "tools/control_plane/service"}
 _TABLE = """
 desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
 desktop/actions: desktop/capture desktop/input desktop/screenshots vncbridge/openapi
-desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files desktop/git
-  desktop/processes
+desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files
+  desktop/files/tree desktop/git desktop/processes
 desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
-  desktop/files desktop/git desktop/processes
+  desktop/files desktop/files/tree desktop/git desktop/processes
 desktop/agent_socket: desktop/isolation desktop/tool_calls
 desktop/applications: desktop/actions desktop/browser desktop/http_errors.py desktop/lease
   desktop/processes desktop/programs desktop/tool_calls
@@ -43,6 +43,7 @@ desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
   desktop/programs desktop/windows desktop/x11
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
+desktop/files/tree: desktop/files
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11

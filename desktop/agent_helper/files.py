@@ -1,5 +1,6 @@
 """The agent's files, opened by the helper: the port of the file routes."""
 
+import asyncio
 import os
 import stat
 from base64 import b64encode
@@ -19,6 +20,7 @@ from deskhand.desktop.files.errors import BadPath, FilesUnavailable, NoSpaceLeft
 from deskhand.desktop.files.preconditions import Condition
 from deskhand.desktop.files.requests import FileEdits, LinesQuery
 from deskhand.desktop.files.search_query import SearchRequest
+from deskhand.desktop.files.tree.tree import append
 
 from .agent_helper import AgentHelper, HelperReply
 from .errors import AgentHelperError
@@ -83,6 +85,32 @@ class HelperFiles:
         reply = await self._call("edit", files=edits_json(files), diff=diff)
         edited: list[Json] = reply.value["files"]
         return edited
+
+    async def status(self, path: Path) -> Json:
+        """Return the kind and the size of what a path leads to."""
+        return (await self._call("status", path=str(path))).value
+
+    async def make_directory(self, path: Path) -> None:
+        """Create a directory with its parents; one that exists is no error."""
+        await self._call("make-directory", path=str(path))
+
+    async def append(self, path: Path, data: bytes) -> None:
+        """Extend a file, or create it with this content."""
+        _check(self._refusal)
+        async with _translated():
+            reply = await self._helper.call("append", path=str(path))
+            file = os.fdopen(_regular(reply, path), "ab", buffering=0)
+
+        def extend() -> None:
+            # The thread closes the file: it continues when the caller is cancelled.
+            with file:
+                append(file, data, path)
+
+        await asyncio.to_thread(extend)
+
+    async def remove(self, path: Path, *, recursive: bool) -> None:
+        """Remove a file, a link, or a directory: an empty one, unless ``recursive``."""
+        await self._call("remove", path=str(path), recursive=recursive)
 
     async def _call(self, operation: str, **arguments: Any) -> HelperReply:
         async with _translated():

@@ -35,7 +35,7 @@ from .watch_api import MOST_WATCHES, ChangeStream, watch_response
 Json = dict[str, Any]
 
 
-class _Route(APIRoute):
+class FileRoute(APIRoute):
     """Translates errors of the file core into HTTP answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -110,16 +110,18 @@ def router(
     once: CallExecutor = every_time,
     touched: Touched = lambda headers, paths: None,
     watches: EventStreams | None = None,
+    changing: asyncio.Lock | None = None,
 ) -> APIRouter:
     """Return the routes; ``home`` is the base of relative directory listings.
 
-    ``touched`` receives the paths that a request has changed.
+    ``touched`` receives the paths that a request has changed. ``changing`` is held during a change
+    of content, also by other routers.
     """
-    routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["files"])
+    routes = APIRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
     _add_reads(routes, home, files)
     _add_searches(routes, files)
     _add_watches(routes, files, watches or EventStreams(limit=MOST_WATCHES))
-    _add_changes(routes, once, files, touched)
+    _add_changes(routes, once, files, touched, changing or asyncio.Lock())
     return routes
 
 
@@ -190,12 +192,14 @@ def _add_watches(routes: APIRouter, files: AgentFiles, watches: EventStreams) ->
 
 
 def _add_changes(
-    routes: APIRouter, once: CallExecutor, files: AgentFiles, touched: Touched
+    routes: APIRouter,
+    once: CallExecutor,
+    files: AgentFiles,
+    touched: Touched,
+    changing: asyncio.Lock,
 ) -> None:
     # One lock for writes and edits: between the comparison of an old content and the rename of the
     # new one, no other request of this service may replace the file.
-    changing = asyncio.Lock()
-
     @routes.post("/write-file", openapi_extra=schema.WRITE)
     async def write_file(request: Request) -> Response:
         """Replace a file by the request's body, all of it or nothing."""
@@ -219,7 +223,7 @@ def _add_changes(
                 message = f"Successfully wrote to {name!r}."
                 return {"message": message, "bytes": size, "sha256": body.content}
 
-            return _response(await once(request.headers, body.digest(), _recorded(write)))
+            return await answered(once, request, body.digest(), write)
 
     @routes.post("/edit-files", openapi_extra=schema.EDIT)
     async def edit_files(request: Request) -> Response:
@@ -238,15 +242,18 @@ def _add_changes(
                 answer["files"] = edited
             return answer
 
-        return _response(await once(request.headers, sha256(data).hexdigest(), _recorded(edit)))
+        return await answered(once, request, sha256(data).hexdigest(), edit)
 
 
-def _recorded(
+async def answered(
+    once: CallExecutor,
+    request: Request,
+    digest: str,
     act: Callable[[], Coroutine[Any, Any, Json]],
-) -> Callable[[], Coroutine[Any, Any, Answer]]:
-    """Convert an error into an answer, so that it is recorded like a success."""
+) -> Response:
+    """Execute a change once for its tool call, and return the answer, that of an error too."""
 
-    async def answering() -> Answer:
+    async def recorded() -> Answer:
         try:
             return 200, await act()
         except FileError as error:
@@ -254,11 +261,7 @@ def _recorded(
             # caller was informed of the failure already.
             return error.status, _refusal(error)
 
-    return answering
-
-
-def _response(answer: Answer) -> Response:
-    status, body = answer
+    status, body = await once(request.headers, digest, recorded)
     return JSONResponse(body, status)
 
 

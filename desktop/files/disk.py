@@ -43,6 +43,7 @@ CHUNK = 1_048_576
 _KINDS: dict[int, type[FileError]] = {
     errno.ENAMETOOLONG: BadPath,
     errno.EROFS: ReadOnly,
+    errno.ENOTEMPTY: BadPath,
     errno.ENOSPC: NoSpaceLeft,
     errno.EDQUOT: NoSpaceLeft,
 }
@@ -180,7 +181,7 @@ class Replacement:
             link_target = target(self._path)
             self._name = link_target.name
             self._directory = self._stack.enter_context(
-                _held_directory(link_target, self._path, self._roots)
+                held_directory(link_target.parent, self._path, self._roots)
             )
             existing_stat = self._existing_stat()
             if not self._name or (
@@ -322,11 +323,14 @@ def replace(path: Path, data: bytes, roots: Roots = EVERYWHERE) -> None:
 
 
 @contextmanager
-def _held_directory(link_target: Path, requested: Path, roots: Roots) -> Iterator[int]:
-    """Open the directory of a file, and create missing ones below the last checked descriptor."""
+def held_directory(path: Path, requested: Path, roots: Roots) -> Iterator[int]:
+    """Open a directory, and create missing ones below the last checked descriptor.
+
+    Errors name ``requested``.
+    """
     with ExitStack() as stack:
         missing: list[str] = []
-        parent = link_target.parent
+        parent = path
         try:
             while True:
                 try:

@@ -11,6 +11,7 @@ FileError (500)
 ├── TooManyWatches    repeat later: 429
 ├── LostUpdate        the file's content fails the request's condition: 412
 ├── ChangedMeanwhile  another process wrote to it between reading and writing: 409
+├── TooMuchContent    more than is taken at once: 413
 ├── NoSpaceLeft       the disk is full, or almost: 507
 └── FilesUnavailable  the process that opens files ended, or does not run: 503
 """
@@ -115,6 +116,12 @@ class TooManyWatches(FileError):
 
     def __str__(self) -> str:
         return f"At most {self.most} trees can be watched at once."
+
+
+class TooMuchContent(FileError):
+    """The body is longer than one request may append."""
+
+    status = 413
 
 
 class NoSpaceLeft(FileError):

@@ -115,6 +115,11 @@ WRITE: Json = {
         *CALL_HEADERS,
     ],
 }
+STATUS = _query(["path"], {"path": _PATH})
+MAKE: Json = {"parameters": [*STATUS["parameters"], *CALL_HEADERS]}
+APPEND: Json = MAKE | {"requestBody": {"required": True, "content": _BYTES}}
+REMOVE = _query(["path"], {"path": _PATH, "recursive": _said(_FLAG, "With all that is in it.")})
+REMOVE["parameters"] += CALL_HEADERS
 _EDIT: Json = {
     "type": "object",
     "required": ["old_text"],

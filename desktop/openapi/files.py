@@ -43,3 +43,5 @@ EDITED_FILES = record(
     {"message": TEXT},
     {"files": array(record("EditedFile", {"path": TEXT}, {"diff": TEXT}))},
 )
+FILE_STATUS = record("FileStatus", {"path": TEXT, "kind": TEXT, "bytes": COUNT})
+APPENDED_FILE = record("AppendedFile", {"message": TEXT, "bytes": COUNT})

@@ -14,7 +14,16 @@ from .commands import (
     STALE_CHATS,
     STARTED_PROCESS,
 )
-from .files import DIRECTORY, EDITED_FILES, LINES, MATCHES, RESOLVED_PATH, WRITTEN_FILE
+from .files import (
+    APPENDED_FILE,
+    DIRECTORY,
+    EDITED_FILES,
+    FILE_STATUS,
+    LINES,
+    MATCHES,
+    RESOLVED_PATH,
+    WRITTEN_FILE,
+)
 from .mcp_tools import MCP_APPROVALS, MCP_RESULT, MCP_TOOLS
 from .recordings import RECORDING, RECORDINGS, STOPPED_RECORDING
 from .screen import (
@@ -115,6 +124,10 @@ _FILES: ApiOperations = {
     "GET /api/v0/watch": ApiOperation("watch_files"),
     "POST /api/v0/write-file": ApiOperation("write_file", WRITTEN_FILE),
     "POST /api/v0/edit-files": ApiOperation("edit_files", EDITED_FILES),
+    "GET /api/v0/file-status": ApiOperation("read_file_status", FILE_STATUS),
+    "POST /api/v0/make-directory": ApiOperation("make_directory", MESSAGE),
+    "POST /api/v0/append-file": ApiOperation("append_file", APPENDED_FILE),
+    "POST /api/v0/remove-path": ApiOperation("remove_path", MESSAGE),
 }
 _MCP: ApiOperations = {
     "GET /api/v0/mcp/tools": ApiOperation("list_mcp_tools", MCP_TOOLS),

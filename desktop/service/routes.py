@@ -1,5 +1,6 @@
 """The application of a desktop service: the one list of its routers, and access control."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,9 @@ from deskhand.desktop.clipboard.api import ClipboardService
 from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
 from deskhand.desktop.events.api import router as events_router
+from deskhand.desktop.files.api import Touched
 from deskhand.desktop.files.api import router as files_router
+from deskhand.desktop.files.tree.api import router as tree_router
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
@@ -146,7 +149,7 @@ def application(
             ),
         ),
         processes_router(*(parts.registry, common.streams, context.instance), common.check_start),
-        _files(common, parts, screen, git),
+        *_files(common, parts, screen, git),
         mcp_client_router(
             parts.tool_servers, once(parts.registry, context.instance), common.check_start
         ),
@@ -239,15 +242,16 @@ def _live_view(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, ..
 
 def _files(
     common: CommonParts, parts: OpenParts, screen: ScreenAccess, git: GitParts | None
-) -> APIRouter:
+) -> tuple[APIRouter, ...]:
+    files = HelperFiles(common.helper, common.disk_refusal)
+    executor = once(parts.registry, common.context.instance)
     # Without git nothing reads which paths a chat touched.
-    noted = {} if git is None else {"touched": touched(git.paths.note)}
-    return files_router(
-        screen.home,
-        HelperFiles(common.helper, common.disk_refusal),
-        once=once(parts.registry, common.context.instance),
-        watches=common.watches,
-        **noted,
+    note: Touched = (lambda headers, paths: None) if git is None else touched(git.paths.note)
+    changing = asyncio.Lock()
+    watches = common.watches
+    return (
+        files_router(screen.home, files, executor, note, watches, changing),
+        tree_router(files, executor, note, changing),
     )
 
 

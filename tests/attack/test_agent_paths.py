@@ -246,6 +246,14 @@ def write(target: Target, path: str) -> httpx2.Response:
     return target.desktop.http.post(f"{API}/write-file", params={"path": path}, content="evil")
 
 
+def append(target: Target, path: str) -> httpx2.Response:
+    return target.desktop.http.post(f"{API}/append-file", params={"path": path}, content="evil")
+
+
+def status(target: Target, path: str) -> httpx2.Response:
+    return target.desktop.http.get(f"{API}/file-status", params={"path": path})
+
+
 def edit(target: Target, path: str) -> httpx2.Response:
     # The lines of a log and of a recording's metadata begin with a brace.
     edits = [{"old_text": "{", "new_text": "{ ", "replace_all": True}]
@@ -267,7 +275,8 @@ def attach(target: Target, path: str) -> httpx2.Response:
 
 
 OF_FILES: dict[str, Route] = {
-    route.__name__: route for route in (read, read_lines, write, edit, copy_output, attach)
+    route.__name__: route
+    for route in (read, read_lines, status, write, append, edit, copy_output, attach)
 }
 OF_FOLDERS: dict[str, Route] = {route.__name__: route for route in (list_directory, search, watch)}
 

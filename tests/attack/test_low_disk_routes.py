@@ -39,6 +39,10 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
             True,
             {"params": {"path": f"{home}/after"}, "content": b"text"},
         ),
+        "POST /api/v0/append-file": (
+            True,
+            {"params": {"path": f"{home}/before"}, "content": b"more"},
+        ),
         "POST /api/v0/edit-files": (True, {"json": {"files": edits}}),
         "POST /api/v0/processes/start": (
             True,
@@ -73,6 +77,8 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
                 "POST /api/v0/processes/{process_id}/input",
                 "POST /api/v0/processes/{process_id}/resize",
                 "POST /api/v0/list-directory",
+                "POST /api/v0/make-directory",
+                "POST /api/v0/remove-path",
                 "POST /api/v0/search",
                 "PUT /api/v0/git/credentials",
                 "DELETE /api/v0/git/credentials",

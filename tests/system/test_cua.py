@@ -63,6 +63,25 @@ def test_a_command_that_cannot_be_done_says_why(speaking_desktop: Service) -> No
     assert (timed_out["success"], timed_out["return_code"]) == (False, -1)
 
 
+def test_commands_of_files_start_no_process(speaking_desktop: Service) -> None:
+    def started() -> list[str]:
+        return [one["id"] for one in speaking_desktop.get("/api/v0/processes/list")["processes"]]
+
+    before, file = started(), "~/made/below/file"
+    done = {"success": True}
+    assert cmd(speaking_desktop, "create_dir", path="~/made/below") == done
+    for piece in ("aGVs", "bG8="):
+        sent = {"path": file, "content_b64": piece, "append": True}
+        assert cmd(speaking_desktop, "write_bytes", **sent) == done
+    assert cmd(speaking_desktop, "read_text", path=file)["content"] == "hello"
+    assert cmd(speaking_desktop, "get_file_size", path=file)["size"] == 5
+    assert not cmd(speaking_desktop, "delete_file", path="~/made")["success"]
+    assert cmd(speaking_desktop, "delete_file", path=file) == done
+    assert cmd(speaking_desktop, "delete_dir", path="~/made") == done
+    assert not cmd(speaking_desktop, "directory_exists", path="~/made")["exists"]
+    assert started() == before
+
+
 def test_messages_are_answered_in_their_order(speaking_desktop: Service) -> None:
     messages: list[Any] = [
         {"command": "authenticate", "params": {"api_key": "k", "container_name": "c"}},

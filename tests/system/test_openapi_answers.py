@@ -127,6 +127,10 @@ def _use_files(asked: Documented) -> None:
     asked("POST", "/api/v0/list-directory", params={"path": workdir}, json={})
     for request in ({"path": path, "pattern": ".", "limit": 1}, {"path": workdir}):
         asked("POST", "/api/v0/search", json=request)
+    asked("POST", "/api/v0/append-file", params={"path": path}, content=b"d\n", headers=binary)
+    assert asked("GET", "/api/v0/file-status", params={"path": path})["bytes"] == 6
+    asked("POST", "/api/v0/make-directory", params={"path": f"{path}-folder"})
+    asked("POST", "/api/v0/remove-path", params={"path": path})
     with asked.stream("/api/v0/watch", params={"path": workdir}):
         pass
     _use_mcp_servers(asked, workdir)

@@ -87,9 +87,13 @@ RULES = (
 """The first rule that matches applies; without one, only administrators pass."""
 
 DIALECT_CALLS = (
+    "/api/v0/append-file",
+    "/api/v0/file-status",
     "/api/v0/list-directory",
+    "/api/v0/make-directory",
     "/api/v0/processes",
     "/api/v0/read-file",
+    "/api/v0/remove-path",
     "/api/v0/write-file",
 )
 """What a dialect calls for a client that controls the desktop, with all that lies below it.

@@ -29,6 +29,7 @@ from .bus_connection import authenticated
 from .change_pipe import change_pipe
 from .server import CallContext, Operation, OperationResult
 from .tcp_connection import connected
+from .tree_operations import TreeOperations
 
 Json = dict[str, Any]
 
@@ -181,6 +182,7 @@ def operations(roots: Roots, environment: Mapping[str, str]) -> dict[str, Operat
         "discard": Operation(files.discard),
         "write": Operation(files.write),
         "edit": Operation(files.edit),
+        **TreeOperations(roots).by_name(),
         "git.roots": Operation(git.roots, "git"),
         "git.read": Operation(git.read, "git"),
         "downloads": Operation(_downloads, "watch"),

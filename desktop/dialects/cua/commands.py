@@ -95,9 +95,9 @@ COMMANDS: dict[str, CuaCommand] = {
         files.write_bytes, ("path", "content_b64"), {"append": False}, step="path"
     ),
     "get_file_size": CuaCommand(files.file_size, _PATH),
-    "create_dir": CuaCommand(files.changed_by("mkdir -p"), _PATH, None, ("mkdir",), "path"),
-    "delete_dir": CuaCommand(files.changed_by("rm -r"), _PATH, None, ("rmdir",), "path"),
-    "delete_file": CuaCommand(files.changed_by("rm"), _PATH, None, ("rm",), "path"),
+    "create_dir": CuaCommand(files.create_dir, _PATH, None, ("mkdir",), "path"),
+    "delete_dir": CuaCommand(files.delete_dir, _PATH, None, ("rmdir",), "path"),
+    "delete_file": CuaCommand(files.delete_file, _PATH, None, ("rm",), "path"),
     "get_environment": CuaCommand(screen.environment),
 }
 NOT_SERVED = ("diorama_cmd", "playwright_exec", "responses")

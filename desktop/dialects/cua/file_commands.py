@@ -1,20 +1,19 @@
 """Commands of files. Pure; ``~`` and relative paths are below the agent's home.
 
-Contents pass through the file routes. What these have no route for runs in the process core, as the
-agent's user.
+All of them use the file routes; no command starts a process.
 """
 
 import base64
-import shlex
-from collections.abc import Callable
 from typing import Any
 
 from .arguments import Params, text, whole
 from .errors import FailedCommand
 from .route_call import Calls, RouteCall, succeeding
-from .shell_commands import absolute, completed
+from .shell_commands import absolute
 
 READ, WRITE, LIST = "/api/v0/read-file", "/api/v0/write-file", "/api/v0/list-directory"
+APPEND, STATUS = "/api/v0/append-file", "/api/v0/file-status"
+MAKE, REMOVE = "/api/v0/make-directory", "/api/v0/remove-path"
 _NOT_THERE = (400, 404)
 """Statuses for a path that is missing, or something else."""
 
@@ -72,31 +71,40 @@ def write_bytes(params: Params) -> Calls:
         content = base64.b64decode(encoded, validate=True)
     except ValueError as error:
         raise FailedCommand("content_b64 must be base64") from error
-    path = yield from _path(params)
-    if params.get("append"):
-        # The input of a process is text.
-        yield from completed(f"base64 -d >> {shlex.quote(path)}", encoded or "\n")
-    else:
-        yield from succeeding("POST", WRITE, params={"path": path}, content=content)
+    query = {"path": (yield from _path(params))}
+    route = APPEND if params.get("append") else WRITE
+    yield from succeeding("POST", route, params=query, content=content)
     return {}
 
 
 def file_size(params: Params) -> Calls:
     """Return the number of bytes of a file."""
-    path = yield from _path(params)
-    output = yield from completed(f"stat --format=%s -- {shlex.quote(path)}")
-    return {"size": int(output)}
+    query = {"path": (yield from _path(params))}
+    reply = yield from succeeding("GET", STATUS, params=query)
+    return {"size": reply.json()["bytes"]}
 
 
-def changed_by(command: str) -> Callable[[Params], Calls]:
-    """Return the command that runs a program with the path as its argument."""
+def create_dir(params: Params) -> Calls:
+    """Create a directory with its parents."""
+    query = {"path": (yield from _path(params))}
+    yield from succeeding("POST", MAKE, params=query)
+    return {}
 
-    def change(params: Params) -> Calls:
-        path = yield from _path(params)
-        yield from completed(f"{command} -- {shlex.quote(path)}")
-        return {}
 
-    return change
+def delete_dir(params: Params) -> Calls:
+    """Remove a directory with all that is in it."""
+    query = {"path": (yield from _path(params)), "recursive": "true"}
+    yield from succeeding("POST", REMOVE, params=query)
+    return {}
+
+
+def delete_file(params: Params) -> Calls:
+    """Remove a file."""
+    query = {"path": (yield from _path(params))}
+    if (yield from directory_exists(params))["exists"]:
+        raise FailedCommand("path is a directory")
+    yield from succeeding("POST", REMOVE, params=query)
+    return {}
 
 
 def _path(params: Params) -> Any:

@@ -8,8 +8,7 @@ import shlex
 from typing import Any
 
 from .arguments import Params, number, text, texts
-from .errors import FailedCommand
-from .route_call import DESKTOP, Calls, Json, RouteCall, succeeding
+from .route_call import DESKTOP, Calls, RouteCall, succeeding
 
 PROCESSES = "/api/v0/processes"
 LONGEST_WAIT = 240.0
@@ -17,8 +16,6 @@ LONGEST_WAIT = 240.0
 MARK = "\x1edeskhand: standard error\x1e"
 """Divides the output of a command from its standard error."""
 _PAGE = "65536"
-_PIECE = 262_144
-"""Characters of input that one call gives."""
 
 
 def run_command(params: Params) -> Calls:
@@ -82,27 +79,8 @@ def absolute(path: str) -> Any:
     return f"{home}/{rest}".rstrip("/") if rest else home
 
 
-def completed(command: str, given: str = "") -> Any:
-    """Run a program of our own with ``given`` as its input, and return its output.
-
-    Raises:
-        FailedCommand: If its exit code is not 0; the text is its output.
-    """
-    process = yield from _started(command, stdin=bool(given))
-    for start in range(0, len(given), _PIECE):
-        piece = given[start : start + _PIECE]
-        body = {"data": piece, "close": start + _PIECE >= len(given)}
-        yield from succeeding("POST", f"{PROCESSES}/{process}/input", json=body)
-    code = yield from _exited(process, None)
-    output = yield from _output(process)
-    if code:
-        raise FailedCommand(output.strip() or f"exit code {code}")
-    return output
-
-
-def _started(command: str, **fields: Any) -> Any:
-    body: Json = {"command": command, **fields}
-    reply = yield from succeeding("POST", f"{PROCESSES}/start", json=body)
+def _started(command: str) -> Any:
+    reply = yield from succeeding("POST", f"{PROCESSES}/start", json={"command": command})
     return reply.json()["id"]
 
 

@@ -19,6 +19,7 @@ from deskhand.desktop.agent_helper.agent_helper import AgentHelper
 from deskhand.desktop.agent_helper.files import HelperFiles
 from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.files import api as files_api
+from deskhand.desktop.files.tree import api as tree_api
 from deskhand.desktop.git.touched_paths import PathStore
 from deskhand.desktop.processes import api as processes_api
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
@@ -88,14 +89,13 @@ class TellingServer(uvicorn.Server):
         self.up.set()
 
 
-def application(
-    registry: Registry, home: Path, paths: PathStore, files: files_api.AgentFiles
-) -> FastAPI:
+def application(registry: Registry, home: Path, paths: PathStore, files: HelperFiles) -> FastAPI:
     app = FastAPI()
     add_routes(app, processes_api.router(registry))
     touched = processes_api.touched(paths.note)
     once = processes_api.once(registry)
     add_routes(app, files_api.router(lambda: home, files, once, touched=touched))
+    add_routes(app, tree_api.router(files, once, touched))
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)

@@ -22,14 +22,18 @@ MOUNT = b"/api/v0/desktops/"
 # route of the desktop service is not reachable by accident.
 PREFIXES = (
     "context-config",
+    "append-file",
     "desktop",
     "edit-files",
+    "file-status",
     "git",
     "list-directory",
+    "make-directory",
     "mcp",
     "processes",
     "read-file",
     "read-file-lines",
+    "remove-path",
     "resolve-path",
     "search",
     "watch",

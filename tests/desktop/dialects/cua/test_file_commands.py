@@ -1,5 +1,4 @@
 import base64
-from typing import Any
 
 import pytest
 
@@ -10,13 +9,10 @@ from deskhand.desktop.errors import DesktopRefused
 from tests.desktop.dialects.cua.scripted_replies import MISSING, REFUSED, driven, reply
 
 READ, WRITE, LIST = "/api/v0/read-file", "/api/v0/write-file", "/api/v0/list-directory"
+APPEND, STATUS = "/api/v0/append-file", "/api/v0/file-status"
+MAKE, REMOVE = "/api/v0/make-directory", "/api/v0/remove-path"
 PATH = {"path": "/a b"}
 CONTENT = reply(b"hello")
-RAN = [reply({"id": "p"}), reply({"running": False, "exit_code": 0})]
-
-
-def page(text: str) -> Any:
-    return reply({"output": text, "next_cursor": 9, "has_more": False})
 
 
 def test_files_and_directories_are_found() -> None:
@@ -61,22 +57,26 @@ def test_contents_are_written() -> None:
             driven(files.write_bytes({**PATH, "content_b64": wrong}), [])
 
 
-@pytest.mark.parametrize(("encoded", "given"), [("aGk=", "aGk="), ("", "\n")])
-def test_bytes_are_appended(encoded: str, given: str) -> None:
-    append = files.write_bytes({**PATH, "content_b64": encoded, "append": True})
-    started, ended = RAN
-    calls = driven(append, [started, reply({}), ended, page("")])[1]
-    assert calls[0].json == {"command": "base64 -d >> '/a b'", "stdin": True}
-    assert calls[1].json == {"data": given, "close": True}
+def test_bytes_are_appended() -> None:
+    append = files.write_bytes({**PATH, "content_b64": "aGk=", "append": True})
+    assert driven(append, [])[1] == [RouteCall("POST", APPEND, params=PATH, content=b"hi")]
 
 
-def test_programs_do_what_has_no_route() -> None:
-    fields, calls = driven(files.file_size(PATH), [*RAN, page("12\n")])
+def test_the_size_of_a_file_is_read() -> None:
+    fields, calls = driven(files.file_size(PATH), [reply({"kind": "file", "bytes": 12})])
     assert fields == {"size": 12}
-    assert calls[0].json == {"command": "stat --format=%s -- '/a b'", "stdin": False}
-    fields, calls = driven(files.changed_by("rm -r")(PATH), [*RAN, page("")])
+    assert calls == [RouteCall("GET", STATUS, params=PATH)]
+
+
+def test_directories_and_files_are_made_and_removed() -> None:
+    assert driven(files.create_dir(PATH), [])[1] == [RouteCall("POST", MAKE, params=PATH)]
+    removal = RouteCall("POST", REMOVE, params={**PATH, "recursive": "true"})
+    assert driven(files.delete_dir(PATH), [])[1] == [removal]
+    fields, calls = driven(files.delete_file(PATH), [MISSING])
     assert fields == {}
-    assert calls[0].json == {"command": "rm -r -- '/a b'", "stdin": False}
+    assert calls[1] == RouteCall("POST", REMOVE, params=PATH)
+    with pytest.raises(FailedCommand, match="is a directory"):
+        driven(files.delete_file(PATH), [reply({"contents": []})])
 
 
 def test_an_empty_path_is_refused() -> None:

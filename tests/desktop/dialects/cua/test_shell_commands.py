@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.dialects.cua import shell_commands as shell
-from deskhand.desktop.dialects.cua.errors import FailedCommand
 from deskhand.desktop.dialects.cua.route_call import RouteCall
 from deskhand.desktop.errors import DesktopRefused
 from tests.desktop.dialects.cua.scripted_replies import MISSING, REFUSED, driven, reply
@@ -104,21 +103,3 @@ def test_a_program_that_is_no_application_is_launched_as_a_command() -> None:
     fields, calls = driven(shell.launch({"app": "x term", "args": ["-e", "a b"]}), replies)
     assert fields == {"pid": 123}
     assert calls[1].json == {"command": "'x term'", "args": ["-e", "a b"]}
-
-
-def test_input_is_given_in_pieces() -> None:
-    given = "a" * 262_144 + "b"
-    replies = [STARTED, reply({}), reply({}), exited(), page("out")]
-    output, calls = driven(shell.completed("cat", given), replies)
-    assert output == "out"
-    assert [call.json for call in calls[:3]] == [
-        {"command": "cat", "stdin": True},
-        {"data": "a" * 262_144, "close": False},
-        {"data": "b", "close": True},
-    ]
-
-
-@pytest.mark.parametrize(("output", "sentence"), [("oops\n", "oops"), ("", "exit code 2")])
-def test_a_failure_of_our_own_program_is_an_error(output: str, sentence: str) -> None:
-    with pytest.raises(FailedCommand, match=sentence):
-        driven(shell.completed("false"), [STARTED, exited(2), page(output)])

@@ -1,0 +1,1 @@
+"""Changes of a tree of files: directories, appended content, removal, and the status of a path."""
