@@ -92,12 +92,17 @@ tools/agents/desktops: desktop/network tools/agents/providers tools/conversation
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
   tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
-tools/agents/providers/anthropic: tools/agents/providers tools/conversation tools/kit/support
-tools/agents/providers/compatible: tools/agents/providers tools/conversation tools/kit/support
-tools/agents/providers/gemini: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/providers/accounts: tools/agents/providers tools/conversation
+tools/agents/providers/anthropic: tools/agents/providers tools/agents/providers/accounts
+  tools/conversation tools/kit/support
+tools/agents/providers/compatible: tools/agents/providers tools/agents/providers/accounts
+  tools/agents/providers/openai tools/conversation tools/kit/support
+tools/agents/providers/gemini: tools/agents/providers tools/agents/providers/accounts
+  tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store
 tools/agents/providers/environment: tools/agents/providers
-tools/agents/providers/openai: tools/agents/providers tools/conversation tools/kit/support
+tools/agents/providers/openai: tools/agents/providers tools/agents/providers/accounts
+  tools/conversation tools/kit/support
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
   tools/agents/scripted/gemini tools/agents/scripted/openai tools/agents/scripted/script
   vncbridge/server

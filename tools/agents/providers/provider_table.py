@@ -87,6 +87,9 @@ PROVIDERS = {
 """In the order in which the default model is looked for."""
 
 
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
 @dataclass(frozen=True)
 class ModelAccount:
     """Access to one provider."""
@@ -103,6 +106,11 @@ class ModelAccount:
         parts = urlsplit(self.base_url or "")
         port = "" if parts.port is None else f":{parts.port}"
         return f"{parts.hostname}{port}" if parts.hostname else self.provider.host
+
+    @property
+    def is_local(self) -> bool:
+        """True if requests go to this machine, for which no proxy of the environment counts."""
+        return urlsplit(self.base_url or "").hostname in LOOPBACK
 
 
 def accounts_in(environment: Mapping[str, str]) -> dict[str, ModelAccount]:

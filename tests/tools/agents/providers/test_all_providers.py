@@ -1,8 +1,6 @@
 """What holds for each provider: its adapter over the real SDK, against the scripted server."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -17,24 +15,18 @@ from deskhand.tools.agents.providers.errors import (
     ModelRefused,
     NoCredit,
 )
-from deskhand.tools.agents.providers.port import ModelReply, Prompt, ProviderAccount
+from deskhand.tools.agents.providers.port import ModelReply
 from deskhand.tools.agents.scripted.script.request import Measured
-from deskhand.tools.agents.scripted.script.script import read_script
-from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
-from deskhand.tools.kit.support.spec import ToolSpec
 from tests.tools.agents.loop.fakes import (
-    MemoryPictures,
     MemoryTranscript,
     ToolboxOf,
-    encoded,
-    screen,
     user,
 )
 
 from .adapters import ADAPTERS, TestedAdapter
+from .setting import Setting, playing, run
 
-SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
 CALLING: dict[str, Any] = {
     "say": "I click.",
     "calls": [{"computer.left_click": {"coordinate": [3, 4]}}, {"execute": {"command": "ls"}}],
@@ -42,53 +34,6 @@ CALLING: dict[str, Any] = {
 SHOT = Image("f1", "image/png", 1280, 720)
 
 pytestmark = pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
-
-
-class Setting:
-    """A scripted server, an adapter of it, and the pauses that it wanted to make."""
-
-    def __init__(self, adapter: TestedAdapter, server: ScriptedModelServer) -> None:
-        self.adapter = adapter
-        self.server = server
-        self.pauses: list[float] = []
-        self.texts: list[str] = []
-        self.pictures = MemoryPictures(f1=encoded(screen()))
-        self._opened: list[ProviderAccount] = []
-        self.model = self.client()
-
-    def client(self, **policy: Any) -> ProviderAccount:
-        opened = self.adapter.open(self.server, self.pictures, sleep=self._pause, **policy)
-        self._opened.append(opened)
-        return opened
-
-    async def ask(
-        self, *messages: Message, client: ProviderAccount | None = None, script: str = "test"
-    ) -> ModelReply:
-        model = self.adapter.model(script)
-        prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
-        return await (client or self.model).reply(prompt, self.texts.append)
-
-    async def close(self) -> None:
-        for opened in self._opened:
-            await opened.close()
-
-    async def _pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-
-
-@asynccontextmanager
-async def playing(adapter: TestedAdapter, *steps: dict[str, Any]) -> AsyncIterator[Setting]:
-    script = read_script("test", {"steps": list(steps)})
-    async with ScriptedModelServer([script]) as server:
-        setting = Setting(adapter, server)
-        try:
-            yield setting
-        finally:
-            await setting.close()
-
-
-def run(scenario: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(scenario())
 
 
 def calls_in(reply: ModelReply) -> list[ToolCall]:

@@ -23,6 +23,20 @@ def test_an_address_alone_makes_an_account_only_where_no_key_is_needed() -> None
     ]
 
 
+@pytest.mark.parametrize(
+    ("base_url", "local"),
+    [
+        (None, False),
+        ("http://127.0.0.1:99/v1", True),
+        ("http://localhost:8000", True),
+        ("http://[::1]:8000", True),
+        ("https://models.example", False),
+    ],
+)
+def test_a_server_on_this_machine_is_recognised(base_url: str | None, local: bool) -> None:
+    assert ModelAccount(PROVIDERS["compatible"], "k", base_url).is_local is local
+
+
 def test_accounts_are_in_the_order_in_which_a_default_is_looked_for() -> None:
     keys = ("GEMINI_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY")
     assert list(accounts_in(dict.fromkeys(keys, "k"))) == ["anthropic", "openai", "gemini"]

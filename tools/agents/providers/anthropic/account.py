@@ -7,16 +7,16 @@ refused again.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import cast
-from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
 
 from deskhand.tools.agents.providers import limits
+from deskhand.tools.agents.providers.accounts.failures import FAILED_ATTEMPTS, failed_attempt
+from deskhand.tools.agents.providers.accounts.history import history_of, load_pictures
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
 from deskhand.tools.agents.providers.errors import (
     KeyRefused,
@@ -26,18 +26,15 @@ from deskhand.tools.agents.providers.errors import (
     NoSummary,
 )
 from deskhand.tools.agents.providers.http_stream import read_reply, retry_after
-from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
 from deskhand.tools.agents.providers.port import Compacted, ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
-from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
+from deskhand.tools.agents.providers.reply_errors import FailedReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
-from deskhand.tools.conversation.conversation import Compaction, Message
+from deskhand.tools.conversation.conversation import Compaction
 
 from . import wire
 from .stream import StreamedReply
-
-log = logging.getLogger(__name__)
 
 PROVIDER = PROVIDERS["anthropic"]
 UNAUTHORIZED, PAYMENT_REQUIRED = 401, 402
@@ -46,7 +43,6 @@ NO_CREDIT = "credit balance is too low"
 OK = 200
 """Status of a reply whose stream contains an error: the error came after the headers."""
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # Statuses and types of errors: https://docs.claude.com/en/api/errors. 529 is the provider's own
 # status for an overload.
 RETRIED_STATUSES = frozenset({408, 429, *range(500, 600)})
@@ -98,15 +94,13 @@ class AnthropicModel:
         self._policy = self._attempts.policy
         self._drop_block = drop_block
         self._effort = effort
-        # Without this, a proxy from the environment would be asked for a server on this machine.
-        direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
             base_url=base_url,
             max_retries=0,
             # ``read_reply`` limits an attempt; only connecting has a limit of its own.
             timeout=httpx2.Timeout(self._policy.silence, connect=10.0),
-            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not direct),
+            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not self._account.is_local),
         )
 
     async def close(self) -> None:
@@ -153,45 +147,26 @@ class AnthropicModel:
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessagePart]:
         """Return the parts of all messages; only those that were not sent before are converted."""
-        messages = merged(prompt.messages)
-        parts: list[wire.MessagePart] = prompt.sent.known(messages)
-        new = messages[len(parts) :]
-        pictures = sum(part.pictures for part in parts) + picture_count(new)
-        # Before the pictures are read: hundreds of them are tens of megabytes.
-        limits.check_request(facts, pictures, 0)
-        for message in new:
-            part = wire.message_part(message, await self._load(message), prompt.model)
+        history = history_of(prompt, facts)
+        parts: list[wire.MessagePart] = history.parts
+        for message in history.new:
+            pictures = await load_pictures(message, self._pictures)
+            part = wire.message_part(message, pictures, prompt.model)
             prompt.sent.add(message, part)
             parts.append(part)
         return parts
-
-    async def _load(self, message: Message) -> dict[str, bytes]:
-        """Return the pictures of a message, without those that a person has removed."""
-        found: dict[str, bytes] = {}
-        for file_id in picture_ids((message,)):
-            try:
-                found[file_id] = await self._pictures.load(file_id)
-            except FileNotFoundError:
-                log.warning("the picture %s of the history was removed", file_id)
-        return found
 
     async def _attempt(
         self, request: _Request, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
         try:
             return await read_reply(self._answer(request), StreamedReply(), self._policy, on_text)
-        except TimeoutError as error:
-            raise AttemptFailed("the model took too long to answer") from error
         except anthropic.APIStatusError as error:
             raise _classified(error, facts, self._account) from error
         except FailedReply as error:
             raise _classified_failure(error) from error
-        except UnreadableReply as error:
-            raise AttemptFailed("the model's answer could not be read") from error
-        except (anthropic.APIError, httpx2.RequestError) as error:
-            unreachable = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ProxyError)
-            reason = f"{type(error).__name__}: {error}"
-            raise AttemptFailed(reason, unreachable=unreachable) from error
+        except (*FAILED_ATTEMPTS, anthropic.APIError) as error:
+            raise failed_attempt(error) from error
 
     async def _answer(self, request: _Request) -> httpx2.Response:
         """Send a request; return the response when its head has come."""

@@ -6,41 +6,41 @@ Everything else is refused at once: the same request would be refused again.
 """
 
 import asyncio
-import logging
 import re
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
-from urllib.parse import urlsplit
 
 import httpx2
 from google import genai
 from google.genai import errors, types
 
 from deskhand.tools.agents.providers import limits
+from deskhand.tools.agents.providers.accounts.failures import (
+    FAILED_ATTEMPTS,
+    UNREADABLE,
+    failed_attempt,
+)
+from deskhand.tools.agents.providers.accounts.history import history_of, load_pictures
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
 from deskhand.tools.agents.providers.errors import KeyRefused, ModelError, ModelRefused, NoCredit
 from deskhand.tools.agents.providers.http_stream import read_reply
-from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts, sent_name
 from deskhand.tools.agents.providers.port import ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
-from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
+from deskhand.tools.agents.providers.reply_errors import FailedReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
-from deskhand.tools.conversation.conversation import Message
 
 from . import wire
 from .functions import Size
 from .stream import FailedAnswer, StreamedAnswer
 
-log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 PROVIDER = PROVIDERS["gemini"]
 OLD_TOOL = "computer_use_preview"
 """The computer tool of models with the functions of the previews."""
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 OK, UNAUTHORIZED, PAYMENT_REQUIRED, TOO_MANY, UNAVAILABLE = 200, 401, 402, 429, 503
 RETRIED_STATUSES = frozenset({408, 429, *range(500, 600)})
 INVALID_KEY = ("API_KEY_INVALID", "API key not valid", "API key expired")
@@ -104,10 +104,8 @@ class GeminiModel:
         self._account = ModelAccount(PROVIDER, api_key, base_url, variable)
         self._attempts = Attempts(self._account.host, retry_policy, slots, sleep)
         self._policy = self._attempts.policy
-        # Without this, a proxy from the environment would be asked for a server on this machine.
-        direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
         self._http = _Client(
-            trust_env=not direct,
+            trust_env=not self._account.is_local,
             # ``read_reply`` limits an attempt; only connecting has a limit of its own.
             timeout=httpx2.Timeout(self._policy.silence, connect=10.0),
         )
@@ -148,31 +146,18 @@ class GeminiModel:
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.MessageContents]:
         """Return the contents of all messages; only those not sent before are converted."""
-        messages = merged(prompt.messages)
-        parts: list[wire.MessageContents] = prompt.sent.known(messages)
-        new = messages[len(parts) :]
-        # Before the pictures are read: hundreds of them are tens of megabytes.
-        limits.check_request(facts, sum(part.pictures for part in parts) + picture_count(new), 0)
-        for message in new:
+        history = history_of(prompt, facts)
+        parts: list[wire.MessageContents] = history.parts
+        for message in history.new:
             awaited = parts[-1].awaited if parts else ()
-            size = wire.screen_size(messages[: len(parts)])
-            loaded = await self._load(message)
+            size = wire.screen_size(history.messages[: len(parts)])
+            loaded = await load_pictures(message, self._pictures)
             # A signature covers what precedes it, removed pictures included.
             valid = not any(one.missing for one in parts)
             part = wire.contents_of(message, loaded, awaited, size, valid=valid)
             prompt.sent.add(message, part)
             parts.append(part)
         return parts
-
-    async def _load(self, message: Message) -> dict[str, bytes]:
-        """Return the pictures of a message, without those that a person has removed."""
-        found: dict[str, bytes] = {}
-        for file_id in picture_ids((message,)):
-            try:
-                found[file_id] = await self._pictures.load(file_id)
-            except FileNotFoundError:
-                log.warning("the picture %s of the history was removed", file_id)
-        return found
 
     async def _attempt(
         self, request: _Request, facts: ModelFacts, on_text: Callable[[str], None]
@@ -181,8 +166,6 @@ class GeminiModel:
         reply = StreamedAnswer(request.size, tools=request.tools, nonce=nonce)
         try:
             return await read_reply(self._answer(request), reply, self._policy, on_text)
-        except TimeoutError as error:
-            raise AttemptFailed("the model took too long to answer") from error
         except FailedAnswer as error:
             if error.again:
                 raise AttemptFailed(error.message) from error
@@ -193,12 +176,10 @@ class GeminiModel:
         except errors.APIError as error:
             text = error.message or str(error)
             raise _classified(error.code, text, error.details, facts, self._account) from error
-        except (UnreadableReply, errors.UnknownApiResponseError) as error:
-            raise AttemptFailed("the model's answer could not be read") from error
-        except httpx2.RequestError as error:
-            unreachable = isinstance(error, httpx2.ConnectError | httpx2.ProxyError)
-            reason = f"{type(error).__name__}: {error}"
-            raise AttemptFailed(reason, unreachable=unreachable) from error
+        except errors.UnknownApiResponseError as error:
+            raise AttemptFailed(UNREADABLE) from error
+        except FAILED_ATTEMPTS as error:
+            raise failed_attempt(error) from error
 
     async def _answer(self, request: _Request) -> httpx2.Response:
         """Send a request; return the response when its head has come."""

@@ -7,16 +7,14 @@ refused again.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import cast
-from urllib.parse import urlsplit
 
-import httpx2
 import openai
 
 from deskhand.tools.agents.providers import limits
+from deskhand.tools.agents.providers.accounts.failures import FAILED_ATTEMPTS, failed_attempt
+from deskhand.tools.agents.providers.accounts.history import history_of, load_pictures
 from deskhand.tools.agents.providers.attempts import AttemptFailed, Attempts, RetryPolicy
 from deskhand.tools.agents.providers.errors import (
     KeyRefused,
@@ -26,22 +24,19 @@ from deskhand.tools.agents.providers.errors import (
     NoSummary,
 )
 from deskhand.tools.agents.providers.http_stream import read_reply, retry_after
-from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, model_facts
 from deskhand.tools.agents.providers.port import Compacted, ModelReply, PictureBytes, Prompt
 from deskhand.tools.agents.providers.provider_table import PROVIDERS, ModelAccount
-from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
+from deskhand.tools.agents.providers.reply_errors import FailedReply
 from deskhand.tools.agents.providers.request_slots import RequestSlots
-from deskhand.tools.conversation.conversation import Compaction, Message
+from deskhand.tools.conversation.conversation import Compaction
 
 from . import wire
+from .connection import Connection, message_of
 from .stream import ResponseStream, compaction_of
-
-log = logging.getLogger(__name__)
 
 PROVIDER = PROVIDERS["openai"]
 OK, UNAUTHORIZED, TOO_MANY = 200, 401, 429
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 # https://platform.openai.com/docs/guides/error-codes
 RETRIED_STATUSES = frozenset({408, 409, 429, *range(500, 600)})
 # Codes beside statuses: an error inside of a stream has a code only.
@@ -76,20 +71,11 @@ class OpenAiModel:
         self._account = ModelAccount(PROVIDER, api_key, base_url, variable)
         self._attempts = Attempts(self._account.host, retry_policy, slots, sleep)
         self._policy = self._attempts.policy
-        # Without this, a proxy from the environment would be asked for a server on this machine.
-        direct = base_url is not None and urlsplit(base_url).hostname in LOOPBACK
-        self._client = openai.AsyncOpenAI(
-            api_key=api_key,
-            base_url=base_url,
-            max_retries=0,
-            # ``read_reply`` limits an attempt; only connecting has a limit of its own.
-            timeout=httpx2.Timeout(self._policy.silence, connect=10.0),
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=not direct),
-        )
+        self._connection = Connection(self._account, self._policy.silence)
 
     async def close(self) -> None:
         """Close the connections that are kept open."""
-        await self._client.close()
+        await self._connection.close()
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
@@ -119,83 +105,44 @@ class OpenAiModel:
 
     async def _parts(self, prompt: Prompt, facts: ModelFacts) -> list[wire.SentMessage]:
         """Return the parts of all messages; only those that were not sent before are converted."""
-        messages = merged(prompt.messages)
-        parts: list[wire.SentMessage] = prompt.sent.known(messages)
-        new = messages[len(parts) :]
-        # Before the pictures are read: hundreds of them are tens of megabytes.
-        pictures = sum(part.pictures for part in parts) + picture_count(new)
-        limits.check_request(facts, pictures, 0)
+        history = history_of(prompt, facts)
+        parts: list[wire.SentMessage] = history.parts
+        new = history.new
         marked = facts.cache == "breakpoints"
         # A request may be repeated, after which nothing is new.
         for message, after in zip(new, [*new[1:], None][: len(new)], strict=True):
             before = parts[-1] if parts else None
-            loaded = await self._load(message)
+            loaded = await load_pictures(message, self._pictures)
             parts.append(wire.sent_message(message, loaded, before, after, marked=marked))
             prompt.sent.add(message, parts[-1])
         return parts
 
-    async def _load(self, message: Message) -> dict[str, bytes]:
-        """Return the pictures of a message, without those that a person has removed."""
-        found: dict[str, bytes] = {}
-        for file_id in picture_ids((message,)):
-            try:
-                found[file_id] = await self._pictures.load(file_id)
-            except FileNotFoundError:
-                log.warning("the picture %s of the history was removed", file_id)
-        return found
-
     async def _attempt(
         self, body: bytes, facts: ModelFacts, on_text: Callable[[str], None]
     ) -> ModelReply:
-        answer = read_reply(self._answer(body), ResponseStream(), self._policy, on_text)
+        response = self._connection.stream("/responses", body)
+        answer = read_reply(response, ResponseStream(), self._policy, on_text)
         return await self._classified(answer, facts)
+
+    async def _compaction(self, body: bytes) -> ModelReply:
+        return compaction_of(await self._connection.post("/responses/compact", body))
 
     async def _classified(self, answer: Awaitable[ModelReply], facts: ModelFacts) -> ModelReply:
         try:
             return await answer
-        except TimeoutError as error:
-            raise AttemptFailed("the model took too long to answer") from error
         except openai.APIStatusError as error:
             raise _classified(error, facts, self._account) from error
         except FailedReply as error:
             raise _classified_failure(error, facts, self._account) from error
-        except UnreadableReply as error:
-            raise AttemptFailed("the model's answer could not be read") from error
-        except (openai.APIError, httpx2.RequestError) as error:
-            unreachable = isinstance(error.__cause__, httpx2.ConnectError | httpx2.ProxyError)
-            reason = f"{type(error).__name__}: {error}"
-            raise AttemptFailed(reason, unreachable=unreachable) from error
-
-    async def _compaction(self, body: bytes) -> ModelReply:
-        """Send a request for a compaction; its answer comes as a whole."""
-        answer = await self._client.post(
-            "/responses/compact",
-            cast_to=httpx2.Response,
-            content=body,
-            options={"headers": {"Content-Type": "application/json"}},
-        )
-        return compaction_of(answer.content)
-
-    async def _answer(self, body: bytes) -> httpx2.Response:
-        """Send a request; return the response when its head has come."""
-        # ``responses.create`` would check and copy every item of the body, with each request again.
-        answer: object = await self._client.post(
-            "/responses",
-            cast_to=httpx2.Response,
-            content=body,
-            options={"headers": {"Content-Type": "application/json"}},
-            stream=True,
-            stream_cls=openai.AsyncStream[object],
-        )
-        # The annotation of ``post`` knows only the SDK's own stream.
-        return cast("httpx2.Response", answer)
+        except (*FAILED_ATTEMPTS, openai.APIError) as error:
+            raise failed_attempt(error) from error
 
 
 def _classified(
     error: openai.APIStatusError, facts: ModelFacts, account: ModelAccount
 ) -> AttemptFailed | ModelError:
     """Return the error for a status: one that is retried, or a refusal."""
-    status, code, text = error.status_code, error.code or "", _message(error)
+    status, code, text = error.status_code, error.code or "", message_of(error)
     if status == UNAUTHORIZED:
         return KeyRefused(account.provider.title, account.variable, status)
     if code in PAYMENT_CODES or error.type in PAYMENT_CODES:
@@ -208,12 +155,6 @@ def _classified(
         return AttemptFailed(text, overloaded=overloaded, retry_after=after)
     reached = limits.limit_of_refusal(status, text, facts)
     return reached or ModelRefused(status, text, ADVICE.get(status, ""))
-
-
-def _message(error: openai.APIStatusError) -> str:
-    body = error.body
-    given = body.get("message") if isinstance(body, dict) else None
-    return str(given or error.message)
 
 
 def _classified_failure(

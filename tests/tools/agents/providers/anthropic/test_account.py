@@ -1,8 +1,8 @@
 import asyncio
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any
 
 import anthropic
@@ -24,64 +24,31 @@ from deskhand.tools.agents.providers.errors import (
     NoSummary,
 )
 from deskhand.tools.agents.providers.model_table import UNKNOWN, model_facts
-from deskhand.tools.agents.providers.port import ModelReply, Prompt
+from deskhand.tools.agents.providers.port import CompactingModel, Prompt
 from deskhand.tools.agents.providers.provider_table import ModelAccount
 from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
-from deskhand.tools.kit.support.spec import ToolSpec
-from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
+from tests.tools.agents.loop.fakes import user
+from tests.tools.agents.providers.adapters import ADAPTERS
+from tests.tools.agents.providers.setting import SPEC, Setting, run
+from tests.tools.agents.providers.setting import playing as playing_with
 
-SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
+ADAPTER = ADAPTERS[0]
 CALLING: dict[str, Any] = {
     "say": "I click.",
     "calls": [{"computer.left_click": {"coordinate": [3, 4]}}, {"execute": {"command": "ls"}}],
 }
 
 
-class Setting:
-    """A scripted server, a client of it, and the pauses the client wanted to make."""
-
-    def __init__(self, server: ScriptedModelServer) -> None:
-        self.server = server
-        self.pauses: list[float] = []
-        self.texts: list[str] = []
-        self.pictures = MemoryPictures(f1=encoded(screen()))
-        self.model = self.client()
-
-    def client(self, *, api_key: str | None = None, **retry_policy: Any) -> AnthropicModel:
-        return AnthropicModel(
-            self.pictures,
-            api_key=api_key or self.server.api_key,
-            base_url=self.server.url,
-            retry_policy=RetryPolicy(**retry_policy),
-            sleep=self.pause,
-        )
-
-    async def pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-
-    async def ask(
-        self, *messages: Message, model: str = "test", client: AnthropicModel | None = None
-    ) -> ModelReply:
-        prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
-        return await (client or self.model).reply(prompt, self.texts.append)
+def playing(*steps: dict[str, Any]) -> AbstractAsyncContextManager[Setting]:
+    return playing_with(ADAPTER, *steps)
 
 
-@asynccontextmanager
-async def playing(*steps: dict[str, Any]) -> AsyncIterator[Setting]:
-    script = read_script("test", {"steps": list(steps)})
-    async with ScriptedModelServer([script]) as server:
-        setting = Setting(server)
-        try:
-            yield setting
-        finally:
-            await setting.model.close()
-
-
-def run(scenario: Callable[[], Any]) -> None:
-    asyncio.run(scenario())
+def compacting(setting: Setting) -> CompactingModel:
+    assert isinstance(setting.model, CompactingModel)
+    return setting.model
 
 
 def test_a_reply_has_its_text_calls_and_tokens() -> None:
@@ -116,7 +83,7 @@ def test_a_model_with_an_older_computer_tool_acts_by_it(model: str) -> None:
     async def scenario() -> None:
         script = read_script(model, {"steps": [CALLING, {"say": "Seen."}]})
         async with ScriptedModelServer([script]) as server:
-            s = Setting(server)
+            s = Setting(ADAPTER, server)
             first = await s.ask(model=model)
             click, execute = (b for b in first.content if isinstance(b, ToolCall))
             assert (click.name, click.arguments) == ("left_click", {"coordinate": [3, 4]})
@@ -142,7 +109,7 @@ def test_a_picture_that_was_removed_is_replaced_by_a_text(model: str, accepted: 
         thought = {"think": "Hm."} if model_facts(model).bound else {}
         script = read_script(model, {"steps": [{**thought, **CALLING}, {"say": "Seen."}]})
         async with ScriptedModelServer([script]) as server:
-            s = Setting(server)
+            s = Setting(ADAPTER, server)
             shot = Image("f1", "image/png", 1280, 720)
             begin = (Message("user", (Text("Go."), shot)),)
             first = await s.ask(*begin, model=model)
@@ -276,7 +243,7 @@ def test_a_server_that_is_not_there_is_tried_until_the_attempts_end() -> None:
             api_key="x",
             base_url=url,
             retry_policy=RetryPolicy(attempts=3),
-            sleep=s.pause,
+            sleep=s._pause,
         )
         with pytest.raises(ModelUnavailable):
             await s.ask(client=client)
@@ -341,7 +308,7 @@ def test_a_conversation_is_compacted_on_demand_and_goes_on_from_the_summary() ->
             calls = [b for b in first[1].content if isinstance(b, ToolCall)]
             results = tuple(ToolResult(c.id, (Text("ok"),), toolset=c.toolset) for c in calls)
             prompt = Prompt("Be good.", (*first, Message("user", results)), (SPEC,), True, "test")
-            compacted = await s.model.compact(prompt)
+            compacted = await compacting(s).compact(prompt)
             (block,) = compacted.blocks
             assert block.data["content"] == compacted.text
             assert compacted.usage.input_tokens > 0
@@ -357,7 +324,7 @@ def test_an_empty_summary_is_an_error() -> None:
         async with playing({"say": "x", "fault": {"kind": "empty_summary"}}, CALLING) as s:
             prompt = Prompt("Be good.", (user("Go."),), (), False, "test")
             with pytest.raises(NoSummary, match="it is empty"):
-                await s.model.compact(prompt)
+                await compacting(s).compact(prompt)
 
     run(scenario)
 

@@ -1,15 +1,14 @@
 """What is particular to Gemini; what holds for every provider is in ``test_all_providers``."""
 
-import asyncio
 import gc
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Any
 
 import pytest
 
-from deskhand.tools.agents.providers.attempts import AttemptFailed, RetryPolicy
+from deskhand.tools.agents.providers.attempts import AttemptFailed
 from deskhand.tools.agents.providers.errors import (
     KeyRefused,
     LimitReached,
@@ -20,15 +19,12 @@ from deskhand.tools.agents.providers.errors import (
 from deskhand.tools.agents.providers.gemini.account import (
     OLD_TOOL,
     PROVIDER,
-    GeminiModel,
     _classified,
 )
 from deskhand.tools.agents.providers.model_table import model_facts
-from deskhand.tools.agents.providers.port import ModelReply, Prompt
+from deskhand.tools.agents.providers.port import ModelReply
 from deskhand.tools.agents.providers.provider_table import ModelAccount
 from deskhand.tools.agents.scripted.script.request import Measured
-from deskhand.tools.agents.scripted.script.script import read_script
-from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.conversation.conversation import (
     Image,
     Message,
@@ -38,10 +34,12 @@ from deskhand.tools.conversation.conversation import (
     ToolCall,
     ToolResult,
 )
-from deskhand.tools.kit.support.spec import ToolSpec
-from tests.tools.agents.loop.fakes import MemoryPictures, encoded, screen, user
+from tests.tools.agents.loop.fakes import user
+from tests.tools.agents.providers.adapters import ADAPTERS
+from tests.tools.agents.providers.setting import Setting, run
+from tests.tools.agents.providers.setting import playing as playing_with
 
-SPEC = ToolSpec("execute", "Runs a command.", {"type": "object"})
+ADAPTER = ADAPTERS[2]
 SHOT = Image("f1", "image/png", 1280, 720)
 CALLING: dict[str, Any] = {
     "say": "I click.",
@@ -49,48 +47,8 @@ CALLING: dict[str, Any] = {
 }
 
 
-class Setting:
-    """A scripted server, a client of it, and the pauses the client wanted to make."""
-
-    def __init__(self, server: ScriptedModelServer) -> None:
-        self.server = server
-        self.pauses: list[float] = []
-        self.texts: list[str] = []
-        self.pictures = MemoryPictures(f1=encoded(screen()))
-        self.model = self.client()
-
-    def client(self, *, api_key: str | None = None, **policy: Any) -> GeminiModel:
-        return GeminiModel(
-            self.pictures,
-            api_key=api_key or self.server.api_key,
-            base_url=self.server.url,
-            retry_policy=RetryPolicy(**policy),
-            sleep=self.pause,
-        )
-
-    async def pause(self, seconds: float) -> None:
-        self.pauses.append(seconds)
-
-    async def ask(
-        self, *messages: Message, model: str = "test", client: GeminiModel | None = None
-    ) -> ModelReply:
-        prompt = Prompt("Be good.", messages or (user("Go."),), (SPEC,), True, model)
-        return await (client or self.model).reply(prompt, self.texts.append)
-
-
-@asynccontextmanager
-async def playing(*steps: dict[str, Any]) -> AsyncIterator[Setting]:
-    script = read_script("test", {"steps": list(steps)})
-    async with ScriptedModelServer([script]) as server:
-        setting = Setting(server)
-        try:
-            yield setting
-        finally:
-            await setting.model.close()
-
-
-def run(scenario: Callable[[], Any]) -> None:
-    asyncio.run(scenario())
+def playing(*steps: dict[str, Any]) -> AbstractAsyncContextManager[Setting]:
+    return playing_with(ADAPTER, *steps)
 
 
 def calls_of(reply: ModelReply) -> list[ToolCall]:
