@@ -83,7 +83,10 @@ tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tool
 tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
   tools/secrets tools/store
+tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/agents/loop
+  tools/agents/questions tools/conversation tools/store tools/store/faults
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/chat_recordings
+  tools/agents/chat_repository
   tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store tools/store/faults vncbridge/server
@@ -196,6 +199,7 @@ OWNER = {
         *(
             "tools/agents/approvals",
             "tools/agents/chat_recordings",
+            "tools/agents/chat_repository",
             "tools/agents/chats",
             "tools/agents/checkpoints",
             "tools/agents/questions",

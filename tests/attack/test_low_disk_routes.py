@@ -101,6 +101,7 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "POST /api/v0/chats": {"title": "new"},
         "POST /api/v0/chats/{chat_id}/messages": {"message": "Remove what is not needed."},
         "POST /api/v0/chats/{chat_id}/answer": {"answer": "yes"},
+        "PATCH /api/v0/chats/{chat_id}": {"title": "other"},
         "POST /api/v0/desktops": {"name": "new"},
         "POST /api/v0/tokens": {"scopes": [f"chat:{chat}"]},
         "POST /api/v0/login/codes": {},
@@ -108,6 +109,9 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
     unknown = (
         "POST /api/v0/chats/{chat_id}/interrupt",
         "POST /api/v0/chats/{chat_id}/archive",
+        "POST /api/v0/chats/{chat_id}/unarchive",
+        "POST /api/v0/chats/{chat_id}/compact",
+        "POST /api/v0/chats/{chat_id}/clear",
         "DELETE /api/v0/chats/{chat_id}",
         "POST /api/v0/stop-all",
         "DELETE /api/v0/files/{file_id}",

@@ -187,6 +187,18 @@ class Chats(Protocol):
     async def archive(self, chat_id: str) -> Any:
         """Archive a chat."""
 
+    async def unarchive(self, chat_id: str) -> Any:
+        """Take a chat back that was archived."""
+
+    async def rename(self, chat_id: str, title: str) -> Any:
+        """Give a chat another title."""
+
+    async def compact(self, chat_id: str) -> Any:
+        """Begin a turn that makes a checkpoint."""
+
+    async def clear(self, chat_id: str) -> Any:
+        """Leave all messages so far out of the requests to the model."""
+
     async def delete(self, chat_id: str) -> Any:
         """Delete a chat with its children, files and recordings."""
 

@@ -50,6 +50,8 @@ class StateEvent(StrEnum):
     PUT_BACK = "put back"
     ARCHIVE = "archive"
     UNARCHIVE = "unarchive"
+    COMPACT = "compact"
+    CLEAR = "clear"
 
 
 class Delivery(StrEnum):
@@ -105,6 +107,9 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
     (StateEvent.FINISH_INTERRUPTION, _INTERRUPTING, True): Transition(_RUNNING, Delivery.PROMOTE),
     (StateEvent.FINISH_TURN, _RUNNING, False): Transition(_WAITING),
     (StateEvent.FINISH_TURN, _RUNNING, True): Transition(_RUNNING, Delivery.PROMOTE),
+    # With a backlog it would be open whether the queued messages belong to what is cleared.
+    (StateEvent.CLEAR, _WAITING, False): Transition(_WAITING),
+    (StateEvent.CLEAR, _ERROR, False): Transition(_WAITING),
     # A message during a turn only waits in the queue: the turn promotes it when it ends.
     **{
         (event, state, backlog): move
@@ -133,6 +138,9 @@ TABLE: dict[tuple[StateEvent, ChatState, bool], Transition] = {
             (StateEvent.PUT_BACK, _ACTION, Transition(_ACTION)),
             (StateEvent.ARCHIVE, _WAITING, Transition(_WAITING, archived=True)),
             (StateEvent.ARCHIVE, _ERROR, Transition(_ERROR, archived=True)),
+            # The checkpoint is the work of a turn, which messages wait for.
+            (StateEvent.COMPACT, _WAITING, Transition(_QUEUED)),
+            (StateEvent.COMPACT, _ERROR, Transition(_QUEUED)),
         )
         for backlog in (False, True)
     },

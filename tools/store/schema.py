@@ -112,6 +112,8 @@ class TurnRow(Base):
     output_tokens: Mapped[int] = mapped_column(default=0)
     cache_read_tokens: Mapped[int] = mapped_column(default=0)
     cache_write_tokens: Mapped[int] = mapped_column(default=0)
+    work: Mapped[str | None]
+    """``compact`` for a turn that only makes a checkpoint; null for the work on a message."""
     last_step_hash: Mapped[str | None]
     """Hash of its last step, see ``step_hash``; ``None`` until the turn ends."""
     dropped_thinking: Mapped[int] = mapped_column(default=0)

@@ -6,6 +6,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from .errors import UnknownRow
 from .schema import ChatRow, TurnRow
 
+COMPACT = "compact"
+"""Work of a turn that only makes a checkpoint."""
+
 
 async def begin(session: AsyncSession, chat: ChatRow, now: float) -> TurnRow:
     """Start the next turn of a chat."""
@@ -26,10 +29,30 @@ async def begin(session: AsyncSession, chat: ChatRow, now: float) -> TurnRow:
     return turn
 
 
+async def begin_compaction(session: AsyncSession, chat: ChatRow, now: float) -> TurnRow:
+    """Start a turn that only makes a checkpoint; the result of the turn before stays that of the
+    chat."""
+    before = await current(session, chat)
+    turn = await begin(session, chat, now)
+    turn.work = COMPACT
+    if before is not None:
+        turn.report, turn.outcome = before.report, before.outcome
+        turn.outcome_source = before.outcome_source
+    await session.flush()
+    return turn
+
+
 async def current(session: AsyncSession, chat: ChatRow) -> TurnRow | None:
     """Return the newest turn; a chat without messages has none."""
     query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
     return await session.scalar(query)
+
+
+async def compacts(session: AsyncSession, chat_id: str) -> bool:
+    """Return whether the newest turn of a chat only makes a checkpoint."""
+    of_newest = TurnRow.chat_id == ChatRow.id, TurnRow.number == ChatRow.turn
+    query = select(TurnRow.work).where(ChatRow.id == chat_id, *of_newest)
+    return await session.scalar(query) == COMPACT
 
 
 async def dropped_thinking(session: AsyncSession) -> int:

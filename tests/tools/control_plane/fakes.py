@@ -17,7 +17,7 @@ from fastapi import FastAPI
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
-from deskhand.tools.agents.chats.events import ChatSubscription, EventHub
+from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
@@ -148,6 +148,18 @@ class FakeChats:
 
     async def archive(self, chat_id: str) -> None:
         await self._act("archive", chat_id)
+
+    async def unarchive(self, chat_id: str) -> None:
+        await self._act("unarchive", chat_id)
+
+    async def rename(self, chat_id: str, title: str) -> None:
+        await self._act("rename", chat_id, title)
+
+    async def compact(self, chat_id: str) -> None:
+        await self._act("compact", chat_id)
+
+    async def clear(self, chat_id: str) -> None:
+        await self._act("clear", chat_id)
 
     async def delete(self, chat_id: str) -> None:
         await self._act("delete", chat_id)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.chats.events import ChatEvent
+from deskhand.tools.agents.chat_repository.events import ChatEvent
 from deskhand.tools.control_plane.event_format import event_bytes, last_seen
 
 

@@ -41,6 +41,10 @@ REFERENCE = [
     ("ANSWER", "requires_action", False, "running", "none"),
     ("PUT_BACK", "running", False, "queued", "none"),
     ("PUT_BACK", "requires_action", False, "requires_action", "none"),
+    ("COMPACT", "waiting", False, "queued", "none"),
+    ("COMPACT", "error", True, "queued", "none"),
+    ("CLEAR", "waiting", False, "waiting", "none"),
+    ("CLEAR", "error", False, "waiting", "none"),
 ]
 
 
@@ -65,6 +69,18 @@ def test_a_chat_at_work_cannot_be_archived(state: ChatState) -> None:
     with pytest.raises(IllegalMove) as caught:
         move(Situation(state), StateEvent.ARCHIVE)
     assert str(caught.value) == f"cannot archive a chat that is {state.value}"
+
+
+@pytest.mark.parametrize("event", [StateEvent.COMPACT, StateEvent.CLEAR])
+@pytest.mark.parametrize("state", [s for s in ChatState if s not in ("waiting", "error")])
+def test_the_context_of_a_chat_at_work_stays(state: ChatState, event: StateEvent) -> None:
+    with pytest.raises(IllegalMove, match=f"cannot {event.value} a chat that is {state.value}"):
+        move(Situation(state), event)
+
+
+def test_a_chat_with_queued_messages_is_not_cleared() -> None:
+    with pytest.raises(IllegalMove):
+        move(Situation(ChatState.ERROR, backlog=True), StateEvent.CLEAR)
 
 
 @pytest.mark.parametrize("event", [e for e in StateEvent if e is not StateEvent.UNARCHIVE])

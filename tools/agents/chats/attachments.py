@@ -7,12 +7,11 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.store.files import FileFacts
 from deskhand.tools.store.stored_files import StoredFiles
-
-from .repository import ChatRepository
 
 Json = dict[str, Any]
 LONGEST_NAME = 200

@@ -2,7 +2,7 @@
 
 A chat is a row in the database. While it is at work it also has a task here, which takes its turns:
 
-- :mod:`.repository` changes rows and publishes each change as an event,
+- :mod:`deskhand.tools.agents.chat_repository.repository` changes rows and publishes the changes,
 - :mod:`.turn_tasks` owns the tasks, :mod:`.turn_runner` runs one turn,
 - :mod:`.toolbox` executes tool calls and records each as a step,
 - :mod:`.chat_tools` has the tools of each chat, :mod:`.outside_calls` calls them for programs,
@@ -30,6 +30,8 @@ from typing import Any, Self
 from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
+from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
+from deskhand.tools.agents.chat_repository.repository import OWNER, ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
     DesktopMachine,
@@ -59,11 +61,10 @@ from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
 from .attachments import Attachments
+from .chat_changes import ChatChanges
 from .chat_tools import ChatTools
 from .desktop_assignment import OWN, DesktopAssignment
-from .events import ChatSubscription, EventHub
 from .outside_calls import OutsideCalls
-from .repository import OWNER, ChatRepository, NewChat
 from .subagents import ChildChats
 from .transcript import StoredTranscript
 from .turn_runner import Failure, TurnRunner, role_of
@@ -126,6 +127,9 @@ class Chats:
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings
         )
+        changes = ChatChanges(self._repository, self._turns)
+        self.rename, self.unarchive = changes.rename, changes.unarchive
+        self.compact, self.clear = changes.compact, changes.clear
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
         self._tools = ChatTools(

@@ -21,14 +21,13 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from deskhand.desktop.network.egress import Egress, from_json
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.conversation.errors import NoDesktop
 from deskhand.tools.conversation.states import BUSY
 from deskhand.tools.store import chats
 from deskhand.tools.store.schema import ChatRow
-
-from .repository import ChatRepository
 
 OWN = "own"
 SHARED = "shared"

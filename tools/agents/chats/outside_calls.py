@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.conversation.errors import UnknownTool
 from deskhand.tools.kit.support.refused_tools import program_refusal
@@ -11,7 +12,6 @@ from deskhand.tools.secrets.chat_secrets import ChatSecrets
 
 from .chat_tools import ChatTools
 from .desktop_assignment import DesktopAssignment
-from .repository import ChatRepository
 from .toolbox import ChatToolbox
 from .transcript import earlier_step, still_running, stored_outcome
 

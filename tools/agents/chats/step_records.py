@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.costs.step_times import StepTimes
 from deskhand.tools.agents.providers.port import RequestFigures
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
@@ -18,7 +19,6 @@ from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
 
-from .repository import ChatRepository
 from .transcript import result_to_json
 
 Json = dict[str, Any]

@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.desktop.network.egress import EgressRequest, from_json
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
+from deskhand.tools.agents.chat_repository.repository import ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
 from deskhand.tools.agents.providers.model_table import SCRIPTED, model_facts
 from deskhand.tools.conversation.errors import BadChatRequest
@@ -29,7 +30,6 @@ from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 
 from .desktop_assignment import OWN, SHARED, DesktopAssignment
-from .repository import ChatRepository, NewChat
 from .subagent_results import ChildChat, asking, finished, named, progress, read_child
 from .turn_runner import role_of
 from .turn_tasks import Turns

@@ -21,6 +21,7 @@ from typing import Any
 from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
 from deskhand.tools.agents.approvals.scene import DesktopScene
 from deskhand.tools.agents.chat_recordings.turn_recording import TurnRecording
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
@@ -50,7 +51,6 @@ from deskhand.tools.store.errors import DiskLow, StoreError, StoreUnavailable
 from deskhand.tools.store.faults.health import current_patience, patience
 
 from .prompt_head import PromptHead
-from .repository import ChatRepository
 from .step_records import StepRecords, hidden_result, recorder_step
 from .transcript import AskingCall
 from .workplace import DESKTOP_GONE, DESKTOP_LOST, Computer, FindLost, Workplace

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.chat_repository import transitions
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.checkpoints import rows as checkpoint_rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
 from deskhand.tools.agents.loop.history import interrupted, open_calls
@@ -26,9 +28,7 @@ from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
 from deskhand.tools.store.schema import ChatRow, StepRow
 
-from . import transitions as transitions
 from .prompt_head import head_from_json
-from .repository import ChatRepository
 
 
 @dataclass(frozen=True)

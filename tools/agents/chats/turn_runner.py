@@ -19,8 +19,10 @@ from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_recordings.ended_recordings import EndedRecordings, write_recording
 from deskhand.tools.agents.chat_recordings.staying_recordings import StayingRecordings
 from deskhand.tools.agents.chat_recordings.turn_recording import Recorded
+from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
+from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
@@ -39,7 +41,6 @@ from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from .desktop_assignment import DesktopAssignment, Prepared
 from .prompt_head import PromptHead, head_from_json
-from .repository import ChatRepository
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
 from .workplace import DESKTOP_LOST, Computer, Workplace
@@ -211,7 +212,9 @@ class TurnRunner:
         asking = await transcript.continuing()
         if not asking:
             await transcript.answer_open_calls()
-        prepared = await self._prepare(chat_id)
+        compacts = await self._repository.store.read(lambda s: turns.compacts(s, chat_id))
+        # A checkpoint needs no desktop.
+        prepared: Prepared = "same" if compacts else await self._prepare(chat_id)
         view = await self._repository.view(chat_id)
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
@@ -221,6 +224,10 @@ class TurnRunner:
         head = await self._head(view, tools)
         budget = await self._budget(chat_id)
         settings = LoopSettings(name, head.system, budget, conversation=chat_id)
+        if compacts:
+            current = tuple(tool.spec for tool in tools.values())
+            known = KnownTools(head.tools, current, view.mode == "computer_use")
+            return await run_compaction(transcript, model, known, settings)
         toolbox = await self._toolbox(view, name, tools, head, prepared == "same")
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")
@@ -315,6 +322,8 @@ def role_of(mode: str, parent_id: str | None) -> Role:
 def _write_end(turn: TurnRow, ended: TurnEnd | Failure | None, status: str, now: float) -> None:
     turn.status = status
     turn.ended_at = now
+    if turn.work == turns.COMPACT and status == "done":
+        return
     if isinstance(ended, TurnEnd):
         turn.report = ended.report
         turn.outcome = ended.outcome

@@ -189,8 +189,25 @@ class TurnPrompts:
             # Not an error for the agent: the provider decides what it does with the request.
             log.error("a request does not continue the one before it: %s changed", changed)
 
+    async def compact(self, reason: str) -> None:
+        """Make a checkpoint now.
+
+        Raises:
+            ModelError: If there is no summary.
+        """
+        await self._make(await self._prompt(), reason)
+
     async def _checkpoint(self, prompt: Prompt, reason: str) -> bool:
         """Make a checkpoint and return True, or report why there is none."""
+        try:
+            await self._make(prompt, reason)
+        except ModelError as error:
+            log.warning("a checkpoint failed: %s", error)
+            self._pause = policy.PAUSE
+            return False
+        return True
+
+    async def _make(self, prompt: Prompt, reason: str) -> None:
         step = await self._transcript.begin_checkpoint(reason)
         spent = Usage()
         try:
@@ -198,15 +215,12 @@ class TurnPrompts:
             spent = priced(used, self._facts.prices)
         except ModelError as error:
             if not self._hard:
-                log.warning("a checkpoint failed: %s", error)
-                self._pause = policy.PAUSE
                 await self._transcript.end_checkpoint(step, None, str(error), spent)
-                return False
+                raise
             made, text = await self._digested(prompt)
         self.usage += spent
         await self._transcript.end_checkpoint(step, made, text, spent)
         self._before, self._newest = None, RequestSize(0, 0)
-        return True
 
     async def _made(self, prompt: Prompt) -> tuple[Checkpoint, str, Usage]:
         try:

@@ -168,13 +168,13 @@ def _changing_routes(chats: Chats) -> APIRouter:
         only(body, "message", "interrupt")
         message = needed_text(body, "message", longest=LONGEST_TEXT)
         await chats.send(chat_id, message, interrupt=flag(body, "interrupt"))
-        return await _shown(chats, chat_id)
+        return await shown(chats, chat_id)
 
     @routes.post("/{chat_id}/interrupt")
     async def interrupt(chat_id: str) -> JSONResponse:
         """Stop the turn it is in."""
         await chats.interrupt(chat_id)
-        return await _shown(chats, chat_id)
+        return await shown(chats, chat_id)
 
     @routes.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
     async def answer(chat_id: str, request: Request) -> JSONResponse:
@@ -189,13 +189,13 @@ def _changing_routes(chats: Chats) -> APIRouter:
         question = text(body, "question", longest=LONGEST_NAME)
         by = principal_name(request.scope)
         await chats.answer(chat_id, given, by=by, question=question)
-        return await _shown(chats, chat_id)
+        return await shown(chats, chat_id)
 
     @routes.post("/{chat_id}/archive")
     async def archive(chat_id: str) -> JSONResponse:
         """Put it away; its recordings stay."""
         await chats.archive(chat_id)
-        return await _shown(chats, chat_id)
+        return await shown(chats, chat_id)
 
     @routes.delete("/{chat_id}", status_code=204)
     async def delete(chat_id: str) -> Response:
@@ -228,7 +228,8 @@ def body_of(schema: Json) -> Json:
     return {"requestBody": {"required": bool(schema.get("required")), "content": content}}
 
 
-async def _shown(chats: Chats, chat_id: str) -> JSONResponse:
+async def shown(chats: Chats, chat_id: str) -> JSONResponse:
+    """Return the answer that shows a chat as it is now."""
     return JSONResponse((await chats.get(chat_id)).to_json())
 
 

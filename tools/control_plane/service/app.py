@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse, Response
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files, Json
 from deskhand.tools.control_plane.proxy import proxy
+from deskhand.tools.control_plane.routes import chat_changes as chat_changes_api
 from deskhand.tools.control_plane.routes import chats as chats_api
 from deskhand.tools.control_plane.routes import desktops as desktops_api
 from deskhand.tools.control_plane.routes import events as events_api
@@ -63,6 +64,7 @@ def create_app(
         app,
         status_api.router(about, ready, chats, desktops, streams, disk),
         chats_api.router(chats, streams),
+        chat_changes_api.router(chats),
         tools_api.router(chats),
         files_api.router(chats, files),
         desktops_api.router(desktops, chats),

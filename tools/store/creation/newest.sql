@@ -68,7 +68,7 @@ CREATE TABLE turns (
 	output_tokens INTEGER NOT NULL, 
 	cache_read_tokens INTEGER NOT NULL, 
 	cache_write_tokens INTEGER NOT NULL, 
-	recording JSON NOT NULL, recorded BOOLEAN GENERATED ALWAYS AS (json_array_length(recording, '$.file_ids') > 0) VIRTUAL, dropped_thinking INTEGER DEFAULT '0' NOT NULL, last_step_hash VARCHAR, thinking_tokens INTEGER DEFAULT '0' NOT NULL, cost_usd DOUBLE, 
+	recording JSON NOT NULL, recorded BOOLEAN GENERATED ALWAYS AS (json_array_length(recording, '$.file_ids') > 0) VIRTUAL, dropped_thinking INTEGER DEFAULT '0' NOT NULL, last_step_hash VARCHAR, thinking_tokens INTEGER DEFAULT '0' NOT NULL, cost_usd DOUBLE, work VARCHAR, 
 	CONSTRAINT pk_turns PRIMARY KEY (id), 
 	CONSTRAINT fk_turns_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_turns_chat_id_number UNIQUE (chat_id, number)
@@ -221,4 +221,4 @@ CREATE TABLE notifications (
 	CONSTRAINT fk_notifications_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_notifications_chat_id ON notifications (chat_id);
-INSERT INTO alembic_version VALUES ('0042');
+INSERT INTO alembic_version VALUES ('0052');

@@ -1,6 +1,6 @@
 import asyncio
 
-from deskhand.tools.agents.chats.events import ChatEvent, ChatSubscription, EventHub
+from deskhand.tools.agents.chat_repository.events import ChatEvent, ChatSubscription, EventHub
 
 
 async def _kinds(subscription: ChatSubscription, count: int) -> list[str]:
