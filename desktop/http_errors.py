@@ -49,7 +49,7 @@ def answered() -> Iterator[None]:
     except ActionFailed as error:
         raise refusal(error.status, error.message, error.detail, error.code) from error
     except Occupied as error:
-        message = "Somebody else acts on this desktop."
+        message = "Another client controls this desktop."
         raise refusal(409, message, str(error), error.code) from error
     # The lookup by exact type holds as long as none of these classes has subclasses.
     except tuple(_SAID) as error:

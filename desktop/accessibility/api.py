@@ -74,7 +74,7 @@ class AccessibilityService:
         first = not self._mark.exists()
         self._mark.touch(0o644)
         found, complete = widgets(self._environment(), self._connect)
-        note = "A browser that runs already tells of its pages when it starts again."
+        note = "A browser that runs already reports its pages after its next start."
         return compact(found, self._size), complete, note if first else ""
 
     def read_text(self, interactive: bool, offset: int) -> Json:

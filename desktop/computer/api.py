@@ -31,7 +31,7 @@ from .responder import ActionResponder, action_digest
 PREFIX = "/api/v0/desktop"
 # No client reads this status: nginx logs 499 for a client that closed the connection.
 _CLIENT_CLOSED_REQUEST = 499
-_ENDING = ("Desktop API is shutting down.", "what was going on has been let go of")
+_ENDING = ("Desktop API is shutting down.", "the request was cancelled and its input released")
 
 
 def router(

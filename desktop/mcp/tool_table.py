@@ -133,8 +133,8 @@ SHELL: tuple[McpTool, ...] = (
         "execute",
         "Run a command",
         "Run a command with sh -c on the desktop's machine; return output and exit code. After "
-        "timeout it goes on, and the result has its id for process_output. Nobody can answer "
-        "prompts: pass flags such as -y.",
+        "timeout it goes on, and the result has its id for process_output. Prompts get no "
+        "answer: pass flags such as -y.",
         {
             "command": _TEXT,
             "timeout": _WAIT,

@@ -76,7 +76,7 @@ from .routes import LiveView, ScreenAccess, application, launching
 from .status import XServerFacts, own_display_status
 from .warm_up import warm_up
 
-_NO_LIVE_VIEW = "Its X server is Xvfb, which shows it to nobody."
+_NO_LIVE_VIEW = "Its X server is Xvfb, which has no live view."
 
 Display = DisplaySupervisor[DisplayInstance]
 

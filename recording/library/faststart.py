@@ -142,7 +142,7 @@ class _ClosedFile:
         missing = {b"ftyp", b"mdat", b"moov"} - set(boxes)
         # A moof box means that the file was never closed; `rescue` comes before this.
         if missing or b"moof" in boxes or max(box.end for box in boxes.values()) != self.size:
-            raise UnreadableVideo(path.name, "it is not a closed film")
+            raise UnreadableVideo(path.name, "it is not a closed video")
         self._type, self.frames, self._index = boxes[b"ftyp"], boxes[b"mdat"], boxes[b"moov"]
         self.ready = self._index.start < self.frames.start
 

@@ -113,7 +113,7 @@ async def _work(
 
 
 def _end(result: Json, plane: PlaneConnection, as_json: bool, *, played: bool) -> int:
-    """Print the result; ``played`` if a script took the place of a model that nobody chose."""
+    """Print the result; ``played`` if no model was chosen and a script took its place."""
     kind = result.get("last_error_kind")
     if kind in FIRST_RUN_KINDS and not as_json:
         print_error(str(result["last_error"]))
@@ -243,7 +243,7 @@ def _print_result(result: Json, plane: PlaneConnection, as_json: bool) -> None:
         )
         return
     if result.get("requires_action"):
-        print_line(f"Nobody answered: {result['requires_action']['question']}")
+        print_line(f"Not answered: {result['requires_action']['question']}")
         return
     if result.get("last_error"):
         print_line(f"Error: {result['last_error']}")

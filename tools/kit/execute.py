@@ -80,7 +80,7 @@ _SPEC = ToolSpec(
     "rather than running it in the background; the background is for servers and watchers. "
     "A command that takes longer than its timeout is not stopped: the result says "
     "timed_out and names the process, to be looked at with process_output or ended with "
-    "process_signal. Nobody can answer prompts: pass flags such as -y. To read or change "
+    "process_signal. Prompts get no answer: pass flags such as -y. To read or change "
     "files prefer read_file, write_file and edit_files.",
     {
         "type": "object",

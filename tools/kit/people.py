@@ -62,8 +62,9 @@ class RequestHumanTool:
 
 ATTACH = ToolSpec(
     "attach_file",
-    "Hand a file of this machine over to whoever gave you the task, as it is now: a download, a "
-    "document, a picture. They see it beside your report and keep it when the machine is gone.",
+    "Deliver a file of this machine, as it is now, to the person or agent that gave you the "
+    "task: a download, a document, a picture. They see it beside your report and keep it when the "
+    "machine is gone.",
     {
         "type": "object",
         "properties": {"path": {"type": "string", "description": "Absolute path."}},

@@ -132,7 +132,7 @@ def viewer_identity(
         key = f"name:{name}"
     else:
         key = f"connection:{next(_numbers)}"
-    known = principal.name if principal is not None else "Somebody"
+    known = principal.name if principal is not None else "A viewer"
     return ViewerIdentity(role, name or known, key, asks=bool(viewer))
 
 

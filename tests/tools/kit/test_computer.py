@@ -177,7 +177,7 @@ FREE: Json = {"revision": 6, "holder": {"kind": "nobody"}, "last": None}
 
 def taken_over(desktop: FakeDesktop, **last: Any) -> None:
     """Have a person take control before the first action, who releases it while the tool waits."""
-    desktop.error = MachineRefused(409, "Somebody else acts on this desktop.")
+    desktop.error = MachineRefused(409, "Another client controls this desktop.")
     desktop.leases = [FREE, *(lease("person", **last) for _ in range(2)), lease("nobody", **last)]
 
 

@@ -210,7 +210,7 @@ def question_text(title: str, risks: Sequence[FoundRisk]) -> str:
 
 
 def shown_arguments(arguments: Json, risks: Sequence[FoundRisk]) -> Json:
-    """Return the arguments of a call for a person, without texts that nobody should read."""
+    """Return the arguments of a call for a person, without texts that must stay secret."""
     rules = {risk.rule for risk in risks}
     if rules & {"password_field", "payment_field"} and isinstance(arguments.get("text"), str):
         return {**arguments, "text": f"{len(arguments['text'])} characters"}

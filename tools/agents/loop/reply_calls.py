@@ -87,7 +87,7 @@ class ReplyCalls:
         self.stuck = False
         """True if the agent repeats itself."""
         self.unconfirmed = False
-        """True if a call was not run because nobody acknowledged its safety checks."""
+        """True if a call was not run because its safety checks were not acknowledged."""
         self.steps = 0
         """Calls that were begun."""
 

@@ -53,7 +53,7 @@ class ModelFacts:
     cache: Literal["marks", "breakpoints", "implicit"] = "implicit"
     """How a request names what is to be cached: Anthropic's marks, OpenAI's breakpoints."""
     ends_unconfirmed: bool = False
-    """True if a turn must end after a call whose safety check nobody has acknowledged."""
+    """True if a turn must end after a call whose safety check was not acknowledged."""
 
 
 def _prices(

@@ -69,7 +69,7 @@ const STEP_TITLES = {
   spawn_computer_use_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
   spawn_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
   wait_agent: () => "Wait for an agent",
-  message_agent: withOne("Tell an agent:", "message"),
+  message_agent: withOne("Message an agent:", "message"),
   interrupt_agent: () => "Interrupt an agent",
   close_agent: () => "Close an agent",
   list_agents: () => "List the agents",

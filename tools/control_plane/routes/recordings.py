@@ -53,7 +53,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
 
     @routes.get("")
     async def recording(chat_id: str) -> JSONResponse:
-        """Show a run's recordings as one film: its files, steps and map of real to video time."""
+        """Show a run's recordings as one video: its files, steps and map of real to video time."""
         return JSONResponse(_run_video_json(*await _run_video_of(chats, files, chat_id)))
 
     @routes.delete("", status_code=204)
@@ -104,7 +104,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
         download: Download = False,
     ) -> Response:
-        """Send a stretch of the film, in seconds of video, cut without encoding anything again."""
+        """Send a section of the run video, in seconds of video, cut without encoding it again."""
         chat, found = await _run_video_of(chats, files, chat_id)
         pieces = found.pieces(start, end)
         name, tag = f"clip-{chat.id}.mp4", clip_etag(pieces)
@@ -131,7 +131,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     @routes.head("/steps.vtt", include_in_schema=False)
     @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
-        """Send the steps as chapters of the film, or of one of its files."""
+        """Send the steps as chapters of the run video, or of one of its files."""
         _, found = await _run_video_of(chats, files, chat_id)
         # Chapters of one file count from its own begin, as a player shows them beside that file
         # alone.

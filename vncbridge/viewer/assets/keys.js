@@ -53,7 +53,7 @@ export class Keys {
     this.pressed();
   }
 
-  /** The desktop let go of everything: so do the buttons. */
+  /** The desktop released all keys: so do the buttons. */
   up() {
     this.modifiers.forEach((each) => each.setAttribute("aria-pressed", "false"));
   }

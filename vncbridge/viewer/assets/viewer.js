@@ -86,7 +86,7 @@ export class Viewer {
     this.private.addEventListener("change", () => this.changePrivacy());
     const privacy = document.createElement("label");
     privacy.className = "viewer-private";
-    privacy.title = "Nobody else sees the screen while you are in control";
+    privacy.title = "No other viewer sees the screen while you are in control";
     privacy.append(this.private, "Private");
     this.take = button("Take control", () => this.takeOrGive(), { class: "primary viewer-take" });
     this.asked = new Asked(

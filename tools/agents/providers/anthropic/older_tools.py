@@ -13,7 +13,7 @@ Json = dict[str, Any]
 
 NAME = "computer"
 WIDTH, HEIGHT = 1280, 720
-"""Pixels of the screenshots of desktops; the tool must be told them in advance."""
+"""Pixels of the screenshots of desktops; a request must contain them."""
 
 _ZOOMS = "computer_20251124"
 """The version that can show a part of the screen in full resolution."""

@@ -94,7 +94,7 @@ class ResponsesEndpoint:
     def refusal(self, problem: Problem, message: str) -> EndpointRefusal:
         """Write an object ``error``."""
         status, kind, code = REFUSALS[problem]
-        # The window is a reason of its own, by which clients tell it from a mistake.
+        # The window is a reason of its own, by which clients distinguish it from a mistake.
         if message.startswith("context_length_exceeded"):
             code = "context_length_exceeded"
         error = {"type": kind, "code": code, "message": message, "param": None}
