@@ -17,7 +17,7 @@ pytestmark = [
 COMMAND = "echo $PPID; setsid sleep 600 > /dev/null & wait"
 
 
-@pytest.mark.parametrize("namespaces", ["on", "off"])
+@pytest.mark.parametrize("namespaces", ["on", pytest.param("off", marks=pytest.mark.soak)])
 def test_a_command_is_a_child_of_init_and_ends_with_a_killed_service(
     namespaces: str, tmp_path: Path
 ) -> None:

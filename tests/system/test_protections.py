@@ -66,6 +66,7 @@ def test_a_shared_desktop_lacks_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.root
+@pytest.mark.soak
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can start a desktop as another user")
 def test_a_desktop_of_a_requested_user_lacks_all(tmp_path: Path) -> None:
     with service(tmp_path / "x.log", "desktop", "--user", "daemon") as desktop:

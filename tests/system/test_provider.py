@@ -11,23 +11,21 @@ from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.live_trees import contents_below
 from tests.system.services import DESKHAND, PATIENCE
 
-pytestmark = pytest.mark.x11
+pytestmark = [
+    pytest.mark.x11,
+    pytest.mark.soak,
+    pytest.mark.slow("a control plane that imports the SDK, and a run"),
+]
 
 
 @pytest.mark.parametrize(
     ("key", "address", "path", "model"),
     [
         ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", "tour"),
-        pytest.param(
-            *("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:tour"), marks=pytest.mark.soak
-        ),
-        pytest.param(
-            *("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:tour"),
-            marks=pytest.mark.soak,
-        ),
+        ("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:tour"),
+        ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:tour"),
     ],
 )
-@pytest.mark.slow("a control plane that imports the SDK, and a run")
 def test_with_a_key_the_same_command_asks_the_provider(
     tmp_path: Path, key: str, address: str, path: str, model: str
 ) -> None:
@@ -58,8 +56,6 @@ def test_with_a_key_the_same_command_asks_the_provider(
         assert key.encode() not in content
 
 
-@pytest.mark.soak
-@pytest.mark.slow("a control plane that imports the SDK, and a run")
 def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
     async def scenario() -> tuple[int | None, bytes]:
         async with ScriptedModelServer() as provider:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,16 @@ def shrunk(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.asarray(np.floor(wide + 0.5), dtype=np.uint8)
 
 
+@cache
+def screenshot_of(shown: tuple[tuple[int, int, int, int, str], ...]) -> bytes:
+    """The encoded screenshot of rectangles and their colours; the same one for each provider."""
+    patches = [
+        ((x0, y0, x1, y1), (int(rgb[1:3], 16), int(rgb[3:5], 16), int(rgb[5:], 16)))
+        for x0, y0, x1, y1, rgb in shown
+    ]
+    return encoded(shrunk(screen(*patches, size=(1920, 1080), background=(244, 244, 245))))
+
+
 class Page:
     """The demo's page without a browser: squares one after another, then a form."""
 
@@ -63,13 +74,13 @@ class Page:
         elif call.name in ("type", "key"):
             self.typed.append(call.arguments["text"])
         file_id = f"f{len(self._pictures.pictures)}"
-        self._pictures.pictures[file_id] = encoded(shrunk(self._drawn()))
+        self._pictures.pictures[file_id] = screenshot_of(tuple(self._shown()))
         shot = Image(file_id, "image/png", 1280, 720)
         return ToolResult(call.id, (Text("Done."), shot), toolset="computer")
 
     def _shown(self) -> list[tuple[int, int, int, int, str]]:
         if not self.opened or self.state == 0:
-            # The browser takes one look to come up.
+            # The browser is not shown yet on the first screenshot.
             self.state = 1 if self.opened else 0
             return []
         if self.state <= len(TARGETS):
@@ -87,13 +98,6 @@ class Page:
                 self.state += rgb != NAME[2]
                 return
         self.misses += 1
-
-    def _drawn(self) -> NDArray[np.uint8]:
-        patches = [
-            ((x0, y0, x1, y1), (int(rgb[1:3], 16), int(rgb[3:5], 16), int(rgb[5:], 16)))
-            for x0, y0, x1, y1, rgb in self._shown()
-        ]
-        return screen(*patches, size=(1920, 1080), background=(244, 244, 245))
 
 
 async def play(
