@@ -68,6 +68,7 @@ desktop/remote_sync.py: desktop/client desktop/screenshots
 desktop/screenshots: desktop/capture vncbridge/http
 desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
+desktop/targets: desktop/accessibility
 desktop/tool_calls: vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
@@ -147,6 +148,7 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_pl
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
 tools/playbooks/form: tools/playbooks
+tools/playbooks/targets: desktop desktop/targets tools/playbooks
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 LARGEST_PAGE = 50_000
 """Characters of one page, the limit that providers set for reading a page."""
 
-_INTERACTIVE = frozenset(
+INTERACTIVE = frozenset(
     [
         *("button", "check box", "check menu item", "combo box", "date editor", "entry", "icon"),
         *("link", "list item", "menu", "menu item", "page tab", "password text", "radio button"),
@@ -101,7 +101,7 @@ def _is_inside(entry: Json, name: str | None) -> bool:
 
 
 def _is_interactive(entry: Json) -> bool:
-    return entry["role"] in _INTERACTIVE or "editable" in entry.get("states", ())
+    return entry["role"] in INTERACTIVE or "editable" in entry.get("states", ())
 
 
 def _line(entry: Json, native: Size, scaled: Size, role: str) -> str:
