@@ -99,6 +99,11 @@ class DesktopSettings:
         return not {"osworld", "osworld:lan"}.isdisjoint(self.speak)
 
     @property
+    def decodes_pictures(self) -> bool:
+        """True if a dialect is on whose clients change the wallpaper."""
+        return self.speaks_osworld or "cua" in self.speak
+
+    @property
     def command_memory_bytes(self) -> int | None:
         """Memory limit of a command in bytes; None for no limit."""
         mib = self.command_memory_mib

@@ -73,6 +73,7 @@ desktop/tool_calls: vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi
+desktop/wallpaper: desktop/files desktop/http_errors.py desktop/lease desktop/tool_calls
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 recording/library: recording/timing recording/video
@@ -190,6 +191,7 @@ OWNER = {
     "obstore": {"tools/store"},
     "openai": {"tools/agents/providers/compatible", "tools/agents/providers/openai"},
     "PIL": {
+        "desktop/agent_helper/worker",
         "desktop/screenshots",
         "recording/video",
         "tools/agents/scripted/script",

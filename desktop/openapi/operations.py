@@ -67,6 +67,7 @@ _SCREEN: ApiOperations = {
     f"GET {_DESKTOP}/focus": ApiOperation("read_focus", FOCUS),
     f"GET {_DESKTOP}/accessibility/text": ApiOperation("read_accessibility_text", WIDGET_TEXT),
     f"POST {_DESKTOP}/wait-for": ApiOperation("wait_for", WAITED),
+    f"PUT {_DESKTOP}/wallpaper": ApiOperation("show_wallpaper", MESSAGE),
     f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
     f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
 }

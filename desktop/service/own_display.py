@@ -57,6 +57,7 @@ from deskhand.desktop.screenshots.placeholder import load_font
 from deskhand.desktop.screenshots.renderer import load_codecs
 from deskhand.desktop.windows.focus import Focus
 from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
+from deskhand.desktop.x11.root_window import RootWindow
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.viewers import Viewers
@@ -210,7 +211,7 @@ class DesktopService:
         )
 
         def place() -> tuple[str, Path]:
-            return display.newest.xserver.display, display.newest.xserver.xauthority
+            return _address(display.newest)
 
         if common.freezer is not None:
             common.freezer.keyboard_grabbed = KeyboardGrab(place).held
@@ -331,6 +332,7 @@ class DesktopService:
             ),
             wait_ready=display_ready(display),
             display=display_router(display, may_force, track_focus, common.closing),
+            background=RootWindow(lambda: _address(display.current())),
         )
 
     def _status(
@@ -376,6 +378,10 @@ def _name(display: Display, options: InstanceOptions) -> str:
 
 def _xserver(display: Display) -> XServer | None:
     return None if display.latest is None else display.latest.xserver
+
+
+def _address(instance: DisplayInstance) -> tuple[str, Path]:
+    return instance.xserver.display, instance.xserver.xauthority
 
 
 def _readiness(display: Display) -> str:

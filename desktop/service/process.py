@@ -8,6 +8,7 @@ import pwd
 import sys
 from contextlib import AbstractContextManager, ExitStack, nullcontext, redirect_stdout
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from socket import socket
 
@@ -290,7 +291,14 @@ def _helper_start(
         user=(account.agent.uid, account.agent.gid) if account.dropped else None,
         umask=None if settings.attach is not None else OF_GROUP if account.separated else PRIVATE,
         groups=account.agent.groups,
+        pictures=_picture_library() if settings.decodes_pictures else "",
     )
+
+
+def _picture_library() -> str:
+    """Return the folder of the library that decodes pictures, without loading it."""
+    found = find_spec("PIL")
+    return "" if found is None or found.origin is None else str(Path(found.origin).parents[1])
 
 
 def _signalled(parent: int) -> int:

@@ -14,6 +14,7 @@ from deskhand.desktop.accessibility.api import router as accessibility_router
 from deskhand.desktop.accessibility.focus_api import router as focus_router
 from deskhand.desktop.agent_helper.files import HelperFiles
 from deskhand.desktop.agent_helper.paths import HelperPaths
+from deskhand.desktop.agent_helper.pictures import HelperPictures
 from deskhand.desktop.agent_helper.repositories import HelperRepositories
 from deskhand.desktop.applications.api import router as applications_router
 from deskhand.desktop.applications.applications import InstalledApplications
@@ -42,6 +43,8 @@ from deskhand.desktop.recordings.api import router as recordings_router
 from deskhand.desktop.secrets.api import router as secrets_router
 from deskhand.desktop.waiting.api import router as waiting_router
 from deskhand.desktop.waiting.screen_wait import ScreenWait, Sources
+from deskhand.desktop.wallpaper.api import router as wallpaper_router
+from deskhand.desktop.wallpaper.wallpaper import Background, Wallpaper
 from deskhand.desktop.windows.api import WindowService
 from deskhand.desktop.windows.api import router as windows_router
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
@@ -99,6 +102,8 @@ class ScreenAccess:
     """Waits for the display before a request that needs it."""
     display: APIRouter | None = None
     """The routes that start the display."""
+    background: Background | None = None
+    """What is behind all windows; None if it is not this desktop's."""
 
 
 def application(
@@ -133,6 +138,7 @@ def application(
             applications_router(applications, launcher, common.lease),
         ),
         clipboard_router(screen.clipboard, common.lease),
+        wallpaper_router(_wallpaper(common, screen), common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
         _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
         focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
@@ -154,8 +160,7 @@ def application(
             parts.tool_servers, once(parts.registry, context.instance), common.check_start
         ),
         *_git(common, git),
-        *(docs_router(), metrics_router(screen.status, common.tally)),
-        screen.pages,
+        *(docs_router(), metrics_router(screen.status, common.tally), screen.pages),
         _health(screen.readiness),
     )
     _add_protocols(app, common, recording, dialects)
@@ -221,6 +226,12 @@ def _waiting(
     )
     wait = ScreenWait(parts.computer.observer, sources, common.lease.check_view)
     return waiting_router(parts.computer, wait, parts.registry, common.closing)
+
+
+def _wallpaper(common: CommonParts, screen: ScreenAccess) -> Wallpaper | None:
+    if screen.background is None or not common.context.settings.decodes_pictures:
+        return None
+    return Wallpaper(HelperPictures(common.helper), screen.background, screen.size)
 
 
 def _viewer_count(live_view: LiveView | None) -> int:

@@ -59,6 +59,7 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
                 "POST /api/v0/desktop/launch",
                 "POST /api/v0/desktop/open",
                 "PUT /api/v0/desktop/clipboard",
+                "PUT /api/v0/desktop/wallpaper",
                 "POST /api/v0/desktop/clipboard/restore",
                 "POST /api/v0/desktop/display",
                 "POST /api/v0/desktop/tickets",

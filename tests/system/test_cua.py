@@ -1,9 +1,12 @@
 """cua's protocol on a real desktop."""
 
+import base64
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 from websockets.sync.client import ClientConnection, connect
 
 from tests.system.services import PATIENCE, Service, until
@@ -80,6 +83,21 @@ def test_commands_of_files_start_no_process(speaking_desktop: Service) -> None:
     assert cmd(speaking_desktop, "delete_dir", path="~/made") == done
     assert not cmd(speaking_desktop, "directory_exists", path="~/made")["exists"]
     assert started() == before
+
+
+def test_a_picture_is_the_wallpaper(speaking_desktop: Service) -> None:
+    picture = BytesIO()
+    Image.new("RGB", (16, 9), (0, 200, 0)).save(picture, "PNG")
+    content = base64.b64encode(picture.getvalue()).decode()
+    assert cmd(speaking_desktop, "write_bytes", path="~/wall.png", content_b64=content)["success"]
+    assert cmd(speaking_desktop, "set_wallpaper", path="~/wall.png") == {"success": True}
+
+    def colour() -> object:
+        shown = base64.b64decode(cmd(speaking_desktop, "screenshot")["image_data"])
+        with Image.open(BytesIO(shown)) as screen:
+            return screen.convert("RGB").getpixel((1900, 500))
+
+    until(lambda: colour() == (0, 200, 0), "a wallpaper")
 
 
 def test_messages_are_answered_in_their_order(speaking_desktop: Service) -> None:

@@ -40,6 +40,7 @@ def _use_the_screen(asked: Documented) -> None:
     asked("GET", f"{DESKTOP}/display")
     asked("POST", f"{DESKTOP}/display")
     asked("GET", f"{DESKTOP}/pointer")
+    asked("PUT", f"{DESKTOP}/wallpaper", params={"path": "/picture"})
     picture = asked("GET", f"{DESKTOP}/screenshot")
     assert picture.startswith(b"\x89PNG")
     asked("GET", f"{DESKTOP}/screenshot", params={"region": "1,2"})

@@ -1,9 +1,11 @@
 """OSWorld's routes on a real desktop, with HTTP Basic."""
 
 from collections.abc import Iterator
+from io import BytesIO
 
 import httpx2
 import pytest
+from PIL import Image
 
 from tests.system.services import PATIENCE, Service, until
 
@@ -81,6 +83,37 @@ def test_files_are_exchanged(http: httpx2.Client) -> None:
     refused = http.post("setup/download_file", json=private)
     assert refused.status_code == 500
     assert "osworld:lan" in refused.json()["message"]
+
+
+def colour(http: httpx2.Client) -> tuple[int, ...]:
+    with Image.open(BytesIO(http.get("screenshot").content)) as shown:
+        pixel = shown.convert("RGB").getpixel((1900, 500))
+    assert isinstance(pixel, tuple)
+    return pixel
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("PNG", (200, 0, 0)), ("JPEG", (0, 0, 254))])
+def test_a_picture_is_the_wallpaper(
+    http: httpx2.Client, kind: str, wanted: tuple[int, int, int]
+) -> None:
+    picture = BytesIO()
+    Image.new("RGB", (40, 30), wanted).save(picture, kind)
+    form = {"file_path": "~/wall"}
+    content = picture.getvalue()
+    assert http.post("setup/upload", data=form, files={"file_data": content}).is_success
+    changed = http.post("setup/change_wallpaper", json={"path": "~/wall"})
+    assert changed.text == "Wallpaper changed successfully"
+    until(lambda: colour(http) == wanted, "a wallpaper")
+    assert http.post("wallpaper").content == content
+
+
+@pytest.mark.parametrize("content", [b"no picture", b"\x89PNG\r\n\x1a\n" + bytes(50)])
+def test_what_is_no_picture_is_not_shown(http: httpx2.Client, content: bytes) -> None:
+    form = {"file_path": "~/wrong"}
+    assert http.post("setup/upload", data=form, files={"file_data": content}).is_success
+    refused = http.post("setup/change_wallpaper", json={"path": "~/wrong"})
+    assert (refused.status_code, "is no picture" in refused.text) == (400, True), refused.text
+    assert http.post("setup/change_wallpaper", json={"path": "/etc/shadow"}).status_code == 403
 
 
 def test_one_recording_is_made(http: httpx2.Client) -> None:

@@ -28,6 +28,8 @@ class HelperStart:
     umask: int | None = None
     groups: tuple[int, ...] = ()
     """Supplementary groups of that user."""
+    pictures: str = ""
+    """Folder of the library that decodes pictures; empty if none are decoded."""
 
     def line(self) -> bytes:
         """Return the message.
@@ -46,4 +48,4 @@ class HelperStart:
         body = json.loads(line)
         user = None if body["user"] is None else (body["user"][0], body["user"][1])
         roots, groups = tuple(body["roots"]), tuple(body["groups"])
-        return cls(body["environment"], roots, user, body["umask"], groups)
+        return cls(body["environment"], roots, user, body["umask"], groups, body["pictures"])

@@ -28,15 +28,15 @@ class ForkServer:
         self,
         control: socket.socket,
         serve: Callable[[socket.socket, HelperStart], None],
-        join: Callable[[], None],
+        prepare: Callable[[HelperStart], None],
     ) -> None:
         """Have each helper call ``serve`` with its socket and the first message.
 
-        ``join`` is called when that message has come.
+        ``prepare`` is called with that message when it has come.
         """
         self._control = control
         self._serve = serve
-        self._join = join
+        self._prepare = prepare
         self._start: HelperStart | None = None
         self._helpers: set[int] = set()
 
@@ -57,7 +57,7 @@ class ForkServer:
             if not data:
                 return ""
             self._start = HelperStart.parse(data)
-            self._join()
+            self._prepare(self._start)
             return str(os.getpid())
         words = data.decode().split()
         match words:

@@ -7,18 +7,21 @@ of the agent is opened before that.
 
 import ctypes
 import gc
+import importlib
 import os
 import socket
+import sys
 from collections.abc import Callable
 from io import RawIOBase
 from pathlib import Path
+from typing import Any
 
 from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.files.roots import Roots
 
 from .fork_server import ForkServer
 from .operations import operations
-from .server import CallServer
+from .server import CallServer, Operation
 
 HELPER, FORK_SERVER = b"agent-helper", b"helper-forks"
 """Names of the processes, as `ps` shows them."""
@@ -49,7 +52,13 @@ def fork_helpers(descriptor: int, join: Callable[[], None] = lambda: None) -> No
     ``join`` is called before the first helper is forked, in this process.
     """
     _KERNEL.prctl(PR_SET_NAME, FORK_SERVER, 0, 0, 0)
-    ForkServer(_prepared(descriptor), serve, join).serve()
+
+    def prepare(start: HelperStart) -> None:
+        # The files of the library may lie where the desktop sees nothing.
+        _picture_operations(start)
+        join()
+
+    ForkServer(_prepared(descriptor), serve, prepare).serve()
     os._exit(0)
 
 
@@ -75,6 +84,7 @@ def _line(file: RawIOBase) -> bytes:
 def serve(connection: socket.socket, start: HelperStart) -> None:
     """Become the agent's user and answer calls until the service closes the socket."""
     _KERNEL.prctl(PR_SET_NAME, HELPER, 0, 0, 0)
+    pictures = _picture_operations(start)
     if start.user is not None:
         # The order is fixed: without root's rights the groups cannot be changed any more.
         os.setgroups(start.groups)
@@ -89,4 +99,16 @@ def serve(connection: socket.socket, start: HelperStart) -> None:
     os.environ.clear()
     os.environ.update(start.environment)
     roots = Roots.of(tuple(Path(path) for path in start.roots))
-    CallServer(connection, operations(roots, start.environment)).serve()
+    known = {**operations(roots, start.environment), **pictures(roots)}
+    CallServer(connection, known).serve()
+
+
+def _picture_operations(start: HelperStart) -> Callable[[Roots], dict[str, Operation]]:
+    """Load what decodes pictures, if that is wanted; again it is found without its files."""
+    if not start.pictures:
+        return lambda _: {}
+    if start.pictures not in sys.path:
+        sys.path.append(start.pictures)
+    load: Any = importlib.import_module("deskhand.desktop.agent_helper.worker.pictures")
+    found: Callable[[Roots], dict[str, Operation]] = load.operations
+    return found

@@ -91,7 +91,7 @@ class Operation:
     lane: str = "files"
 
 
-LANES = {"files": 8, "search": 4, "git": 2, "watch": 4, "network": 16}
+LANES = {"files": 8, "search": 4, "git": 2, "watch": 4, "network": 16, "picture": 1}
 """Threads of each lane at most."""
 
 

@@ -68,7 +68,7 @@ COMMANDS: dict[str, CuaCommand] = {
         screen.unavailable, (), {"role": None, "title": None, "value": None}
     ),
     "get_desktop_environment": CuaCommand(screen.desktop_environment),
-    "set_wallpaper": CuaCommand(screen.unavailable, _PATH),
+    "set_wallpaper": CuaCommand(shell.set_wallpaper, _PATH, step="path"),
     "open": CuaCommand(shell.open_target, ("target",), step="target"),
     "launch": CuaCommand(shell.launch, ("app",), {"args": None}, step="app"),
     "get_current_window_id": CuaCommand(windows.current),

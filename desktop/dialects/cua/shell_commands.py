@@ -55,6 +55,13 @@ def open_target(params: Params) -> Calls:
     return {}
 
 
+def set_wallpaper(params: Params) -> Calls:
+    """Show a picture behind all windows."""
+    path = yield from absolute(text(params, "path"))
+    yield from succeeding("PUT", f"{DESKTOP}/wallpaper", params={"path": path})
+    return {}
+
+
 def launch(params: Params) -> Calls:
     """Launch an installed application by its name, or else a program."""
     app = text(params, "app")

@@ -21,11 +21,6 @@ OPEN_SECONDS = 60.0
 POLL_SECONDS = 0.1
 DOWNLOAD_SECONDS = 290.0
 PROGRAM_SECONDS = 30.0
-_WALLPAPER = (
-    "{{ command -v feh >/dev/null && feh --no-fehbg --bg-scale {path}; }} || "
-    "{{ command -v hsetroot >/dev/null && hsetroot -fill {path} >/dev/null; }} || "
-    "{{ echo 'Neither feh nor hsetroot could show it.' >&2; exit 1; }}"
-)
 
 
 @dataclass
@@ -125,8 +120,7 @@ async def change_wallpaper(machine: OsworldMachine, body: Json, session: Osworld
     """Show a picture behind all windows."""
     path = await path_of(machine, text_of(body, "path"))
     with machine.caller.step(machine.tool, path):
-        script = _WALLPAPER.format(path=shlex.quote(path))
-        await machine.printed(script, PROGRAM_SECONDS, "Failed to change the wallpaper.")
+        await machine.caller.request("PUT", f"{DESKTOP}/wallpaper", params={"path": path})
     session.wallpaper = path
     return "Wallpaper changed successfully"
 

@@ -5,7 +5,10 @@ from deskhand.desktop.agent_helper.wire.start_message import LONGEST, HelperStar
 
 @pytest.mark.parametrize(
     "start",
-    [HelperStart(), HelperStart({"PATH": "/\udcff"}, ("/a", "/b\udcff"), (1000, 1001), 0o077)],
+    [
+        HelperStart(),
+        HelperStart({"PATH": "/\udcff"}, ("/a", "/b\udcff"), (1000, 1001), 0o077, (5,), "/p"),
+    ],
 )
 def test_the_first_message_is_read_as_it_was_written(start: HelperStart) -> None:
     assert start.line().endswith(b"\n")

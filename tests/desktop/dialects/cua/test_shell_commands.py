@@ -88,6 +88,12 @@ def test_paths_below_the_home_become_absolute() -> None:
         assert driven(shell.absolute(path), [HOME])[0] == expected
 
 
+def test_a_wallpaper_is_shown() -> None:
+    fields, calls = driven(shell.set_wallpaper({"path": "/a"}), [])
+    assert fields == {}
+    assert calls == [RouteCall("PUT", "/api/v0/desktop/wallpaper", params={"path": "/a"})]
+
+
 def test_an_installed_application_is_launched() -> None:
     launched = reply({"process_id": "p", "pid": 123, "command": "terminal a"})
     fields, calls = driven(shell.launch({"app": "terminal", "args": ["a"]}), [launched])

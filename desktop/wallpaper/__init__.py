@@ -1,0 +1,1 @@
+"""The picture behind all windows."""
