@@ -123,6 +123,8 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/agents/providers/environment tools/control_plane tools/control_plane/service
   tools/decoder tools/demo tools/secrets tools/store vncbridge vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
+tools/commands/evaluation: tools/commands tools/evaluation tools/evaluation/form
+  tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
@@ -139,6 +141,10 @@ tools/control_plane: desktop desktop/network tools/agents/providers tools/conver
 tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
+tools/evaluation/checking: desktop desktop/client tools/evaluation
+tools/evaluation/form: tools/agents/scripted/script tools/evaluation
+tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
+  tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
 tools/forward: desktop/client vncbridge/auth vncbridge/server
@@ -219,6 +225,7 @@ OWNER = {
         "tools/agents/scripted",
         "tools/control_plane",
         "tools/control_plane/proxy",
+        "tools/evaluation/running",
     },
     "typer": {"tools"},
     "uvicorn": {"vncbridge/server"},
@@ -269,6 +276,7 @@ VALUES = {
         for name in ("administration", "chats", "operations", "recordings")
     ),
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
+    "tools.evaluation.task",
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

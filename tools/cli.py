@@ -5,8 +5,6 @@ image library or a provider's SDK, which ``deskhand --help`` must not wait for. 
 the commands are their help texts.
 """
 
-import gc
-import importlib
 import importlib.metadata
 import json
 import os
@@ -15,6 +13,19 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from .cli_eval import eval_
+from .cli_options import (
+    AsJson,
+    Button,
+    DataDir,
+    Listen,
+    Model,
+    OnDesktop,
+    TokenFile,
+    Url,
+    command_module,
+)
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, INTERRUPTED = 0, 1, 130
@@ -26,43 +37,15 @@ app = typer.Typer(
     help="A computer for software agents, and a window on it for people.",
 )
 
-Listen = Annotated[
-    str | None, typer.Option(help="HOST:PORT (port 0: any free one) or unix:PATH.", metavar="WHERE")
-]
-TokenFile = Annotated[
-    Path | None, typer.Option(help="File with the access token to use, mode 0600.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
-DataDir = Annotated[
-    Path | None, typer.Option(help="Where chats, files and tokens are kept (DESKHAND_DATA_DIR).")
-]
-Model = Annotated[
-    str | None, typer.Option(help="A provider's model, or scripted:NAME.", metavar="MODEL")
-]
-Url = Annotated[str | None, typer.Option(help="A running control plane (DESKHAND_URL).")]
-OnDesktop = Annotated[
-    str | None, typer.Option("--desktop", help="Which one; by default the newest.", metavar="ID")
-]
-Button = Literal["left", "middle", "right", "back", "forward"]
-
 recordings = typer.Typer(no_args_is_help=True, help="List, fetch and remove recordings.")
 app.add_typer(recordings, name="recordings")
+app.command("eval")(eval_)
 library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
 app.add_typer(library, name="library")
 
 
 def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
-    return _module("desktop_target").DesktopSelector(url, data_dir, desktop_id)
-
-
-def _module(name: str) -> Any:
-    # A provider's SDK alone takes two seconds to import, which `deskhand version` must not take.
-    # Modules stay loaded for good, so garbage is not collected among them.
-    gc.disable()
-    module = importlib.import_module(f"deskhand.tools.commands.{name}")
-    gc.freeze()
-    gc.enable()
-    return module
+    return command_module("desktop_target").DesktopSelector(url, data_dir, desktop_id)
 
 
 @app.command()
@@ -85,7 +68,7 @@ def up(
         "model": model,
         "keep_desktops": keep_desktops,
     }
-    raise typer.Exit(_module("up").main(flags, token_file, as_json, until_input_ends))
+    raise typer.Exit(command_module("up").main(flags, token_file, as_json, until_input_ends))
 
 
 @app.command(
@@ -95,7 +78,7 @@ def up(
 def desktop(context: typer.Context) -> None:
     """Serve one desktop: a display, its tools and its recordings."""
     # The options are those of the desktop service, which parses them itself.
-    command = _module("desktop").command(context.args)
+    command = command_module("desktop").command(context.args)
     os.execv(command[0], command)  # noqa: S606 - the keeper takes our place, pid included
 
 
@@ -109,7 +92,7 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Give one task to an agent with a desktop of its own; show progress and the result."""
-    raise typer.Exit(_module("run").main(task, model, url, data_dir, timeout, as_json))
+    raise typer.Exit(command_module("run").main(task, model, url, data_dir, timeout, as_json))
 
 
 @app.command()
@@ -120,7 +103,7 @@ def demo(
     as_json: AsJson = False,
 ) -> None:
     """Show the main job end to end; needs no key. DEMO_EXIT=1 ends it when the job is done."""
-    raise typer.Exit(_module("demo").main(model, data_dir, listen, as_json))
+    raise typer.Exit(command_module("demo").main(model, data_dir, listen, as_json))
 
 
 @app.command()
@@ -135,7 +118,7 @@ def screenshot(
 ) -> None:
     """Write a picture of a desktop to a file."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("desktop_actions").screenshot(where, file, as_json))
+    raise typer.Exit(command_module("desktop_actions").screenshot(where, file, as_json))
 
 
 # A negative coordinate would otherwise be refused as an unknown option.
@@ -152,7 +135,7 @@ def click(
 ) -> None:
     """Click at a point of the picture that `screenshot` gives."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("desktop_actions").click(where, x, y, button, count, as_json))
+    raise typer.Exit(command_module("desktop_actions").click(where, x, y, button, count, as_json))
 
 
 @app.command("type")
@@ -165,7 +148,7 @@ def type_(
 ) -> None:
     """Type a text."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("desktop_actions").type_text(where, text, as_json))
+    raise typer.Exit(command_module("desktop_actions").type_text(where, text, as_json))
 
 
 @app.command()
@@ -178,7 +161,7 @@ def key(
 ) -> None:
     """Strike keys and chords, one after the other."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("desktop_actions").key(where, chords, as_json))
+    raise typer.Exit(command_module("desktop_actions").key(where, chords, as_json))
 
 
 @app.command()
@@ -193,7 +176,7 @@ def record(
 ) -> None:
     """Record a desktop until Ctrl-C, and fetch the video."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("recordings").record(where, file, seconds, label, as_json))
+    raise typer.Exit(command_module("recordings").record(where, file, seconds, label, as_json))
 
 
 @app.command()
@@ -232,7 +215,7 @@ def forward(
     if role and protocol != "vnc":
         raise typer.BadParameter("--role is for vnc")
     options = {"protocol": protocol, "port": port, "listen": listen, "role": role}
-    command = _module("desktops.forward").command(where, options, as_json)
+    command = command_module("desktops.forward").command(where, options, as_json)
     os.execv(command[0], command)  # noqa: S606 - the forward takes our place, pid included
 
 
@@ -245,7 +228,7 @@ def recordings_list(
 ) -> None:
     """List the recordings of a desktop and of the control plane's runs."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("recordings").listing(where, as_json))
+    raise typer.Exit(command_module("recordings").listing(where, as_json))
 
 
 @recordings.command("get")
@@ -259,7 +242,7 @@ def recordings_get(
 ) -> None:
     """Fetch a recording's video."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("recordings").get(where, recording_id, file, as_json))
+    raise typer.Exit(command_module("recordings").get(where, recording_id, file, as_json))
 
 
 @recordings.command("rm")
@@ -272,13 +255,13 @@ def recordings_rm(
 ) -> None:
     """Remove a recording."""
     where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(_module("recordings").remove(where, recording_id, as_json))
+    raise typer.Exit(command_module("recordings").remove(where, recording_id, as_json))
 
 
 @library.command("rebuild")
 def library_rebuild(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Make the database say what lies on the disk; the control plane must not run."""
-    raise typer.Exit(_module("library").rebuild({"data_dir": data_dir}, as_json))
+    raise typer.Exit(command_module("library").rebuild({"data_dir": data_dir}, as_json))
 
 
 @app.command()
@@ -307,19 +290,19 @@ def mcp(
     Uses the running control plane; without one, starts its own at the first call that needs it.
     """
     options = {"desktop": desktop_id, "tools": tools, "read_only": read_only, "pictures": pictures}
-    raise typer.Exit(_module("serve.mcp").main(options, print_config, url, data_dir))
+    raise typer.Exit(command_module("serve.mcp").main(options, print_config, url, data_dir))
 
 
 @app.command()
 def models(as_json: AsJson = False) -> None:
     """List the known models, and which of them have a key."""
-    raise typer.Exit(_module("models.models").main(as_json))
+    raise typer.Exit(command_module("models.models").main(as_json))
 
 
 @app.command()
 def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Check what this machine needs, and name the remedy for what is missing."""
-    raise typer.Exit(_module("doctor").main(as_json, data_dir))
+    raise typer.Exit(command_module("doctor").main(as_json, data_dir))
 
 
 @app.command()
@@ -336,13 +319,13 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show the audit log of the running control plane, the newest record first."""
-    raise typer.Exit(_module("audit").main(url, data_dir, limit, subject, verify, as_json))
+    raise typer.Exit(command_module("audit").main(url, data_dir, limit, subject, verify, as_json))
 
 
 @app.command()
 def url(data_dir: DataDir = None, url: Url = None) -> None:
     """Print a fresh sign-in link of the running control plane."""
-    raise typer.Exit(_module("url").main(data_dir, url))
+    raise typer.Exit(command_module("url").main(data_dir, url))
 
 
 @app.command()

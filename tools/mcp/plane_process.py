@@ -7,7 +7,7 @@ it end with its desktops, each of which has a keeper.
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Json = dict[str, Any]
@@ -26,8 +26,14 @@ class PlaneNotStarted(Exception):
 class PlaneProcess:
     """One ``deskhand up`` that ends with the end of its standard input."""
 
-    def __init__(self, arguments: Sequence[str], program: Sequence[str] = DESKHAND) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        program: Sequence[str] = DESKHAND,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         """``arguments`` are further options of the command ``up``."""
+        self._environment = environment
         self._command = (*program, "up", "--json", "--until-input-ends", *arguments)
         self._process: asyncio.subprocess.Process | None = None
 
@@ -40,7 +46,11 @@ class PlaneProcess:
         pipe = asyncio.subprocess.PIPE
         # A group of its own: Ctrl-C in a terminal reaches the starter only, which then ends it.
         self._process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=pipe, stdout=pipe, start_new_session=True
+            *self._command,
+            stdin=pipe,
+            stdout=pipe,
+            start_new_session=True,
+            env=self._environment,
         )
         assert self._process.stdout is not None  # noqa: S101 - stdout is a pipe
         try:

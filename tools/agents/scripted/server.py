@@ -103,6 +103,10 @@ class ScriptedModelServer:
         """The scripts that can be played."""
         return tuple(sorted(self._scripts))
 
+    def add(self, script: Script) -> None:
+        """Play one more script from now on, in place of one with the same name."""
+        self._scripts[script.name] = script
+
     async def received(self, times: int) -> None:
         """Return when the server has received that many requests."""
         while len(self.log) < times:

@@ -1,0 +1,1 @@
+"""The command that evaluates a model on tasks."""

@@ -1,0 +1,1 @@
+"""Vocabulary of evaluations: tasks for agents, results of runs, and their errors."""

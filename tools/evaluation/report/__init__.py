@@ -1,0 +1,1 @@
+"""Reports of an evaluation: rates with intervals, comparison, JSON and the page of failures."""
