@@ -31,6 +31,7 @@ desktop/capture: desktop/x11
 desktop/client: desktop/screenshots
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
+desktop/context: desktop/files
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
@@ -49,7 +50,7 @@ desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
 desktop/launch/inside: desktop/agent_helper/worker desktop/freeze desktop/isolation desktop/launch
   desktop/programs
-desktop/launch_port: desktop/client desktop/isolation desktop/launch desktop/network
+desktop/launch_port: desktop/client desktop/context desktop/isolation desktop/launch desktop/network
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/mcp: desktop/actions vncbridge vncbridge/http
 desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskhand.desktop.client.command import service_command
+from deskhand.desktop.context.places import VARIABLES
 from deskhand.desktop.isolation.workdirs import Workdir
 from deskhand.desktop.launch.mount_plan import HIDDEN
 
@@ -18,6 +19,7 @@ LINGER_SECONDS = 15 * 60
 PASSED_ON = (
     *("PATH", "LANG", "LC_ALL", "TZ"),
     *("XDG_RUNTIME_DIR", "DESKHAND_RUN_DIR", "DESKHAND_USERS", "DESKHAND_NAMESPACES"),
+    *VARIABLES,
 )
 """The variables that a service inherits: provider keys are not among them."""
 

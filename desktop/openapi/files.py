@@ -45,3 +45,20 @@ EDITED_FILES = record(
 )
 FILE_STATUS = record("FileStatus", {"path": TEXT, "kind": TEXT, "bytes": COUNT})
 APPENDED_FILE = record("AppendedFile", {"message": TEXT, "bytes": COUNT})
+_CONTEXT_PART = record(
+    "ContextPart",
+    {"type": {"type": "string", "enum": ["context-file", "skill"]}},
+    {
+        "path": TEXT,
+        "content": TEXT,
+        "truncated": FLAG,
+        "name": TEXT,
+        "description": TEXT,
+        "dir": TEXT,
+        "meta_file": TEXT,
+    },
+)
+CONTEXT = record(
+    "Context",
+    {"parts": array(_CONTEXT_PART), "working_dir": TEXT, "operating_system": TEXT},
+)

@@ -16,6 +16,7 @@ from .commands import (
 )
 from .files import (
     APPENDED_FILE,
+    CONTEXT,
     DIRECTORY,
     EDITED_FILES,
     FILE_STATUS,
@@ -117,6 +118,7 @@ _COMMANDS: ApiOperations = {
     "GET /api/v0/git/refs": ApiOperation("list_git_refs", GIT_REFS),
 }
 _FILES: ApiOperations = {
+    "GET /api/v0/context-config": ApiOperation("read_context_config", CONTEXT),
     "GET /api/v0/read-file": ApiOperation("read_file"),
     "GET /api/v0/read-file-lines": ApiOperation("read_file_lines", LINES),
     "POST /api/v0/list-directory": ApiOperation("list_directory", DIRECTORY),

@@ -1,10 +1,12 @@
 """The MCP servers of one desktop's agent, whose files the agent helper reads."""
 
+import os
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 from deskhand.desktop.agent_helper.connections import HelperConnections
 from deskhand.desktop.agent_helper.files import HelperFiles
+from deskhand.desktop.context.places import context_places
 from deskhand.desktop.errors import Occupied
 from deskhand.desktop.mcp_client.agent_files import AgentConfigFiles
 from deskhand.desktop.mcp_client.connector import McpConnector
@@ -17,9 +19,6 @@ from deskhand.desktop.programs.child_launcher import ChildLauncher
 from .parts import VERSION, CommonParts
 from .process_settings import process_settings
 
-CONFIG_FILE = ".mcp.json"
-"""In the directory in which commands run that name none."""
-
 
 async def open_tool_servers(
     stack: AsyncExitStack,
@@ -30,8 +29,11 @@ async def open_tool_servers(
     """Open the servers; none is started before the first request."""
 
     def workdirs() -> list[Path]:
-        places = environment.workdir(), Path(environment.environment().get("HOME", "/"))
-        return [place for place in places if place is not None]
+        folders = environment.workdir(), Path(environment.environment().get("HOME", "/"))
+        return [folder for folder in folders if folder is not None]
+
+    home = Path(environment.environment().get("HOME", "/"))
+    places = context_places(os.environ, home, common.workdir)
 
     def may_start() -> bool:
         with suppress(Occupied):
@@ -48,7 +50,7 @@ async def open_tool_servers(
     programs = ServerPrograms(environment.environment, workdirs, launcher, settings.limits)
     await stack.enter_async_context(programs)
     servers = ToolServers(
-        AgentConfigFiles(HelperFiles(common.helper), [common.workdir / CONFIG_FILE]),
+        AgentConfigFiles(HelperFiles(common.helper), places.mcp_files),
         McpConnector(programs, HelperConnections(common.helper), VERSION),
         trust=context.settings.trust_mcp_servers,
         may_start=may_start,

@@ -1,6 +1,7 @@
 """The application of a desktop service: the one list of its routers, and access control."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,8 @@ from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.clipboard.api import ClipboardService
 from deskhand.desktop.clipboard.api import router as clipboard_router
 from deskhand.desktop.computer.api import router as computer_router
+from deskhand.desktop.context.api import router as context_router
+from deskhand.desktop.context.context import ContextReader
 from deskhand.desktop.events.api import router as events_router
 from deskhand.desktop.files.api import Touched
 from deskhand.desktop.files.api import router as files_router
@@ -261,6 +264,7 @@ def _files(
     changing = asyncio.Lock()
     watches = common.watches
     return (
+        context_router(ContextReader(files, common.workdir, screen.home, os.environ)),
         files_router(screen.home, files, executor, note, watches, changing),
         tree_router(files, executor, note, changing),
     )

@@ -125,6 +125,7 @@ def _use_files(asked: Documented) -> None:
     asked("GET", "/api/v0/read-file-lines", params={"path": path, "limit": 1, "partial": True})
     assert not asked("GET", "/api/v0/read-file-lines", params={"path": "/missing"})["success"]
     asked("GET", "/api/v0/resolve-path", params={"path": path})
+    asked("GET", "/api/v0/context-config")
     asked("POST", "/api/v0/list-directory", params={"path": workdir}, json={})
     for request in ({"path": path, "pattern": ".", "limit": 1}, {"path": workdir}):
         asked("POST", "/api/v0/search", json=request)

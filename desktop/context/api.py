@@ -1,0 +1,27 @@
+"""HTTP route of the agent's context."""
+
+from pathlib import PurePosixPath
+from typing import Annotated
+
+from fastapi import APIRouter, HTTPException, Query
+from fastapi.responses import JSONResponse
+
+from .context import ContextReader
+
+LONGEST = 1_024
+Below = Annotated[str, Query(max_length=LONGEST, description="Directory below the working one.")]
+
+
+def router(reader: ContextReader) -> APIRouter:
+    """Return the route."""
+    routes = APIRouter(prefix="/api/v0", tags=["files"])
+
+    @routes.get("/context-config")
+    async def read_context_config(workdir: Below = "") -> JSONResponse:
+        """Read the instruction files and the skills of the agent, and the working directory."""
+        path = PurePosixPath(workdir)
+        if path.is_absolute() or ".." in path.parts or "\0" in workdir:
+            raise HTTPException(400, {"message": "workdir must be a relative path without `..`."})
+        return JSONResponse((await reader.read(workdir)).to_json())
+
+    return routes
