@@ -14,7 +14,8 @@ from typing import Any
 from deskhand.tools.agents.scripted.anthropic.accounting import account
 from deskhand.tools.agents.scripted.anthropic.binding import mismatches, signed
 from deskhand.tools.agents.scripted.anthropic.compaction import COMPACTION_BETA
-from deskhand.tools.agents.scripted.anthropic.protocol import BINDING_BETA, read_request
+from deskhand.tools.agents.scripted.anthropic.protocol import read_request
+from deskhand.tools.agents.scripted.anthropic.thinking import BINDING_BETA
 from deskhand.tools.agents.scripted.script.picture_header import measure
 from deskhand.tools.agents.scripted.script.prompt_cache import (
     CacheEntries,

@@ -135,6 +135,7 @@ class Chats(Protocol):
         owner: str | None = None,
         without_execute: bool = False,
         restrictions: ChatRestrictions | None = None,
+        effort: str | None = None,
     ) -> ChatView:
         """Create a chat and start its first turn if there is a prompt."""
 

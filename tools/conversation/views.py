@@ -74,6 +74,8 @@ class ChatView:
     """Domains of its task; empty if it has none."""
     look_only: bool = False
     """True if it may look and read, but give no input and change nothing."""
+    effort: str | None = None
+    """Effort of the model; None for that of the setting."""
 
     @property
     def restrictions(self) -> ChatRestrictions:

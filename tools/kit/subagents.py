@@ -43,6 +43,8 @@ class SubagentRequest:
     """True if it gets no tools to run programs."""
     restrictions: ChatRestrictions = field(default_factory=ChatRestrictions)
     """At least those of its parent apply."""
+    effort: str | None = None
+    """Effort of its model; None for the usual one."""
 
 
 class Subagents(Protocol):
@@ -197,6 +199,7 @@ def _order(arguments: Json, kind: str) -> SubagentRequest:
         egress=_egress(arguments),
         without_execute=flag(arguments, "without_execute"),
         restrictions=_restrictions(arguments),
+        effort=optional_text(arguments, "effort").strip() or None,
     )
 
 
@@ -261,6 +264,11 @@ _ORDER: Json = {
     "prompt": {**_TEXT, "description": "The task: aim, addresses, values, what to report."},
     "title": {**_TEXT, "description": "A short name for people."},
     "model": {**_TEXT, "description": "The model to use; leave out for the usual one."},
+    "effort": {
+        **_TEXT,
+        "description": "How much the model thinks: minimal, low, medium, high, xhigh or max, as "
+        "far as its provider knows it; leave out for the usual one.",
+    },
     "desktop": {
         **_TEXT,
         "description": "own (default), shared with this chat, or a desktop's id.",

@@ -317,6 +317,7 @@ def _view(
         approval=cast(ApprovalMode | None, row.approval),
         domains=tuple(row.domains or ()),
         look_only=row.look_only,
+        effort=row.effort,
     )
     return shown if newest is None else _with_turn(shown, turns, newest)
 

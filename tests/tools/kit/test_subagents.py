@@ -89,6 +89,8 @@ def test_the_description_of_wait_names_default_timeout_and_return_conditions() -
             {"prompt": "Go", "title": "T", "model": " m "},
             SubagentRequest("Go", title="T", model="m"),
         ),
+        ({"prompt": "Go", "effort": "low"}, SubagentRequest("Go", effort="low")),
+        ({"prompt": "Go", "effort": ""}, SubagentRequest("Go")),
         ({"prompt": "Go", "desktop": "shared"}, SubagentRequest("Go", desktop="shared")),
         ({"prompt": "Go", "desktop": "", "model": ""}, SubagentRequest("Go")),
         ({"prompt": "Go", "budget": {"steps": 3}}, SubagentRequest("Go", budget={"steps": 3})),

@@ -58,6 +58,8 @@ class NewChat:
     without_execute: bool = False
     """True if it cannot run programs, as no child of such a chat can."""
     restrictions: ChatRestrictions = field(default_factory=ChatRestrictions)
+    effort: str | None = None
+    """Effort of the model; None for that of the setting."""
 
 
 class ChatRepository:
@@ -234,6 +236,7 @@ class ChatRepository:
             approval=new_chat.restrictions.approval,
             domains=list(new_chat.restrictions.domains) or None,
             look_only=new_chat.restrictions.look_only,
+            effort=new_chat.effort,
             turn=0,
             version=0,
             created_at=now,

@@ -41,6 +41,7 @@ from deskhand.tools.agents.desktops.ports import (
     Now,
 )
 from deskhand.tools.agents.loop.turn import TurnEnd
+from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict
 from deskhand.tools.conversation.restrictions import ChatRestrictions
@@ -162,17 +163,21 @@ class Chats:
         owner: str | None = None,
         without_execute: bool = False,
         restrictions: ChatRestrictions | None = None,
+        effort: str | None = None,
     ) -> ChatView:
         """Create a chat of the credential ``owner``; start its first turn if there is a prompt.
 
         Raises:
-            BadChatRequest: If the prompt is blank, the mode unknown or the parent itself a child.
+            BadChatRequest: If the prompt is blank, the mode or the effort unknown, or the parent
+                itself a child.
             NoModel: If there is a prompt and no model for it.
         """
         if prompt is not None and not prompt.strip():
             raise BadChatRequest("prompt is required")
         if mode not in MODES:
             raise BadChatRequest(f"unknown mode {mode}; there are {', '.join(MODES)}")
+        if problem := effort_problem(effort):
+            raise BadChatRequest(f"effort: {problem}")
         if parent_id is not None and (await self.get(parent_id)).parent_id is not None:
             raise BadChatRequest("delegated chats cannot create child subagents")
         if prompt is not None:
@@ -188,6 +193,7 @@ class Chats:
             owner=owner or OWNER,
             without_execute=without_execute,
             restrictions=restrictions or ChatRestrictions(),
+            effort=effort,
         )
         view = await self._repository.create(new_chat)
         if prompt is not None:

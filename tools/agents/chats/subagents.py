@@ -17,6 +17,7 @@ from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_repository.repository import ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
 from deskhand.tools.agents.providers.model_table import SCRIPTED, model_facts
+from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import (
     ApprovalMode,
@@ -83,6 +84,8 @@ class ChildChats:
                 f"no desktop has the id {request.desktop}; leave desktop out for an own"
             )
         model, _ = self._models.resolve(request.model, role=role_of(request.kind, caller_id))
+        if problem := effort_problem(request.effort):
+            raise BadChatRequest(f"effort: {problem}")
         if "usd" in request.budget and model_facts(model).prices is None:
             raise BadChatRequest(UNKNOWN_PRICES.format(model))
         egress = await self._child_egress(caller_id, request, model)
@@ -98,6 +101,7 @@ class ChildChats:
             egress=egress,
             without_execute=request.without_execute,
             restrictions=self._child_restrictions(caller, request, model),
+            effort=request.effort,
         )
         view = await self._repository.create(new_chat)
         if requested == OWN:

@@ -223,7 +223,7 @@ class TurnRunner:
         tools = self.tools(view)
         head = await self._head(view, tools)
         budget = await self._budget(chat_id)
-        settings = LoopSettings(name, head.system, budget, conversation=chat_id)
+        settings = LoopSettings(name, head.system, budget, conversation=chat_id, effort=view.effort)
         if compacts:
             current = tuple(tool.spec for tool in tools.values())
             known = KnownTools(head.tools, current, view.mode == "computer_use")

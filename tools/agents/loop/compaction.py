@@ -47,6 +47,7 @@ async def run_compaction(
     first = Prompt(
         *(settings.system, (), (), tools.computer, settings.model, settings.max_tokens),
         conversation=settings.conversation,
+        effort=settings.effort,
     )
     keep = None if facts.bound else settings.kept_pictures
     prompts = TurnPrompts(transcript, model, tools, facts, first, keep, report=settings.report)

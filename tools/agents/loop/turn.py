@@ -84,6 +84,8 @@ class LoopSettings:
     """Newest pictures that a model is sent whose thinking is not bound to its prefix."""
     conversation: str = ""
     """Id of the chat; its requests share a cache, and the chat's part of the account."""
+    effort: str | None = None
+    """Effort of the model, ``None`` for that of the account."""
     report: bool = True
     """True to offer the report tool, for an agent that another one waits for."""
 
@@ -174,6 +176,7 @@ class _Turn:
             Prompt(
                 *(settings.system, (), (), toolbox.computer, settings.model, settings.max_tokens),
                 conversation=settings.conversation,
+                effort=settings.effort,
             ),
             None if self._facts.bound else settings.kept_pictures,
             report=settings.report,

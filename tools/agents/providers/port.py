@@ -98,6 +98,8 @@ class Prompt:
     """Messages up to which nothing changes when the next old pictures are left out."""
     conversation: str = ""
     """Id of the chat: requests of one chat share a cache, and their part of the account."""
+    effort: str | None = None
+    """Effort of the chat; an adapter leaves out one that its provider does not know."""
     sent: SentParts = field(default_factory=SentParts, compare=False, repr=False)
     """The parts of the turn's newest request; all prompts of a turn share them."""
 

@@ -30,6 +30,10 @@ class Provider:
     needs_key: bool = True
     """False if an address alone makes an account."""
 
+    def effort(self, *wanted: str | None) -> str | None:
+        """Return the first effort that this provider knows; ``None`` for the model's default."""
+        return next((one for one in wanted if one in self.efforts), None)
+
 
 PROVIDERS = {
     one.name: one
@@ -69,6 +73,7 @@ PROVIDERS = {
             "google.genai",
             "deskhand[gemini]",
             "GeminiModel",
+            ("minimal", "low", "medium", "high", "xhigh"),
         ),
         Provider(
             "compatible",
@@ -125,8 +130,10 @@ def accounts_in(environment: Mapping[str, str]) -> dict[str, ModelAccount]:
     return found
 
 
-def effort_problem(effort: str) -> str | None:
-    """Return why no provider takes an effort; ``None`` if one does."""
+def effort_problem(effort: str | None) -> str | None:
+    """Return why no provider takes an effort; ``None`` if one does, or none is given."""
+    if effort is None:
+        return None
     known = dict.fromkeys(one for provider in PROVIDERS.values() for one in provider.efforts)
     return None if effort in known else f"{effort!r} is none of {', '.join(known)}"
 

@@ -43,6 +43,11 @@ _NEW_CHAT = {
         "title": {"type": _MAYBE, "maxLength": LONGEST_TITLE},
         "mode": {"enum": [*MODES, None]},
         "model": {"type": _MAYBE, "maxLength": LONGEST_NAME},
+        "effort": {
+            "type": _MAYBE,
+            "maxLength": LONGEST_NAME,
+            "description": "How much the model thinks; by default that of the setting.",
+        },
         "without_execute": {
             "type": "boolean",
             "description": "True for a chat without tools to run programs.",
@@ -234,7 +239,7 @@ async def shown(chats: Chats, chat_id: str) -> JSONResponse:
 
 
 def _new_chat(body: Json) -> dict[str, Any]:
-    only(body, "prompt", "title", "mode", "model", "without_execute", *RESTRICTIONS)
+    only(body, "prompt", "title", "mode", "model", "effort", "without_execute", *RESTRICTIONS)
     mode = text(body, "mode", longest=LONGEST_NAME)
     # The schema permits null for an optional field: it means the default, like an absent field.
     mode = MODES[0] if mode is None else mode
@@ -248,6 +253,9 @@ def _new_chat(body: Json) -> dict[str, Any]:
     restrictions = read_restrictions(body)
     if restrictions != ChatRestrictions():
         limits["restrictions"] = restrictions
+    effort = text(body, "effort", longest=LONGEST_NAME)
+    if effort:
+        limits["effort"] = effort
     return {
         "prompt": prompt,
         "title": text(body, "title", longest=LONGEST_TITLE),

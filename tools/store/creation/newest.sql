@@ -18,7 +18,7 @@ CREATE TABLE chats (
 	turn INTEGER NOT NULL, 
 	version INTEGER NOT NULL, 
 	created_at DOUBLE NOT NULL, 
-	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, 
+	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, 
 	CONSTRAINT pk_chats PRIMARY KEY (id), 
 	CONSTRAINT fk_chats_parent_id_chats FOREIGN KEY(parent_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_chats_token_name UNIQUE (token_name)
@@ -221,4 +221,4 @@ CREATE TABLE notifications (
 	CONSTRAINT fk_notifications_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_notifications_chat_id ON notifications (chat_id);
-INSERT INTO alembic_version VALUES ('0052');
+INSERT INTO alembic_version VALUES ('0043');

@@ -8,6 +8,7 @@ from deskhand.desktop.network.egress import Egress, EgressPolicy
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.errors import ModelUnavailable
 from deskhand.tools.conversation.conversation import Text
+from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.kit.support.spec import MachineRefused
 from deskhand.tools.kit.write_file import WriteFileTool
 from tests.tools.agents.chats.fakes import (
@@ -54,6 +55,26 @@ def test_spawn_then_wait_gives_the_report_and_the_recording(tmp_path: Path) -> N
             assert [part["file_id"] for part in result["parts"]] == [video.id]
             assert (await p.files.get(result["thumbnail_file_id"])).kind == "thumbnail"
             assert video.id in [file.id for file in await p.chats.files(caller)]
+
+    asyncio.run(scenario())
+
+
+def test_the_model_of_a_child_works_with_the_effort_that_was_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        child = ScriptedModel([[report("Done")], [report("Done")]])
+        async with open_chats(tmp_path, {"child": child}) as p:
+            caller = await p.caller()
+            for effort in ("high", None):
+                given = {} if effort is None else {"effort": effort}
+                spawned = await p.tool(SPAWN, caller, prompt="Go", **given)
+                await p.tool(WAIT, caller, chat_id=spawned["chat_id"])
+                assert (await p.chats.get(spawned["chat_id"])).effort == effort
+            assert [prompt.effort for prompt in child.prompts] == ["high", None]
+            error = await p.error(SPAWN, caller, prompt="Go", effort="huge")
+            assert error.startswith("effort: 'huge' is none of low, medium")
+            with pytest.raises(BadChatRequest, match="'huge' is none of"):
+                await p.chats.create(prompt=None, effort="huge")
+            assert (await p.chats.create(prompt=None, effort="low")).effort == "low"
 
     asyncio.run(scenario())
 

@@ -62,4 +62,13 @@ def test_the_variables_of_keys_make_a_phrase() -> None:
 
 def test_an_effort_is_one_that_a_provider_takes() -> None:
     assert effort_problem("low") is None
+    assert effort_problem(None) is None
     assert "'huge' is none of low, medium" in str(effort_problem("huge"))
+
+
+def test_an_effort_is_the_first_one_that_the_provider_knows() -> None:
+    anthropic, compatible = PROVIDERS["anthropic"], PROVIDERS["compatible"]
+    assert anthropic.effort("low", "max") == "low"
+    assert anthropic.effort("none", "max") == "max"
+    assert anthropic.effort(None, None) is None
+    assert compatible.effort("low") is None

@@ -68,6 +68,18 @@ def test_a_chat_without_execute_can_be_made(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
+def test_the_effort_of_a_chat_can_be_chosen(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        async with made.client() as client:
+            answer = await client.post(CHATS, json={"effort": "high"})
+            wrong = await client.post(CHATS, json={"effort": 3})
+        assert (answer.status_code, wrong.status_code) == (201, 400)
+        assert made.chats.asked[0][1]["effort"] == "high"
+
+    asyncio.run(scenario())
+
+
 def test_a_chat_needs_nothing_to_be_made(tmp_path: Path) -> None:
     async def scenario() -> None:
         made = control_plane(tmp_path)

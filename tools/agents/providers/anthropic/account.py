@@ -131,7 +131,11 @@ class AnthropicModel:
         # Once for all attempts, and for the messages of earlier requests not again.
         parts = await self._parts(prompt, facts)
         body = wire.encoded(
-            prompt, parts, drop_block=drop_block, effort=self._effort, compact=compact
+            prompt,
+            parts,
+            drop_block=drop_block,
+            effort=PROVIDER.effort(prompt.effort, self._effort),
+            compact=compact,
         )
         limits.check_request(facts, 0, len(body))
         headers = wire.headers(prompt, drop_block=drop_block, compact=compact)

@@ -29,6 +29,7 @@ from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import older_tools
 from .cache_marks import cache_marks
+from .thinking import thinking_fields
 
 Json = dict[str, Any]
 
@@ -168,19 +169,7 @@ def _frame(prompt: Prompt, *, drop_block: bool, effort: str | None, mark: bool) 
         tools.insert(0, older_tools.entry(tool) if older_tools.is_older(tool) else {"type": tool})
     if tools:
         frame["tools"] = tools
-    adaptive = facts.thinking == "adaptive"
-    thinking: Json = {}
-    if adaptive:
-        # Newer models write the words between calls as thinking, which is empty unless asked for.
-        thinking = {"type": "adaptive", "display": "summarized"}
-    if drop_block:
-        binding = {"prefix_mismatch_behavior": "drop_block"}
-        thinking |= {"type": "adaptive", "block_binding": binding}
-    if thinking:
-        frame["thinking"] = thinking
-    if adaptive and effort is not None:
-        frame["output_config"] = {"effort": effort}
-    return frame
+    return frame | thinking_fields(prompt, facts, effort, drop=drop_block)
 
 
 def _bytes(value: Json) -> bytes:

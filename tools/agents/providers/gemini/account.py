@@ -98,9 +98,11 @@ class GeminiModel:
         slots: RequestSlots | None = None,
         retry_policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        effort: str | None = None,
     ) -> None:
         """Open no connection yet; ``variable`` contained the key."""
         self._pictures = pictures
+        self._effort = effort
         self._account = ModelAccount(PROVIDER, api_key, base_url, variable)
         self._attempts = Attempts(self._account.host, retry_policy, slots, sleep)
         self._policy = self._attempts.policy
@@ -131,7 +133,10 @@ class GeminiModel:
         facts = model_facts(prompt.model)
         # Once for all attempts, and for the messages of earlier requests not again.
         parts = await self._parts(prompt, facts)
-        configuration = wire.configuration(prompt, old=facts.computer == OLD_TOOL)
+        old = facts.computer == OLD_TOOL
+        # The previews have no levels of thinking.
+        effort = None if old else PROVIDER.effort(prompt.effort, self._effort)
+        configuration = wire.configuration(prompt, old=old, effort=effort)
         size = sum(part.size for part in parts) + wire.size(configuration)
         limits.check_request(facts, 0, size)
         request = _Request(

@@ -61,7 +61,7 @@ class MessageContents:
     """Bytes on the wire."""
 
 
-def configuration(prompt: Prompt, *, old: bool = False) -> Json:
+def configuration(prompt: Prompt, *, old: bool = False, effort: str | None = None) -> Json:
     """Return the configuration of a request; ``old`` offers the functions of the previews."""
     tools: list[Json] = []
     if prompt.computer:
@@ -76,7 +76,10 @@ def configuration(prompt: Prompt, *, old: bool = False) -> Json:
     return {
         "max_output_tokens": prompt.max_tokens,
         "automatic_function_calling": {"disable": True},
-        "thinking_config": {"include_thoughts": True},
+        "thinking_config": {
+            "include_thoughts": True,
+            **({} if effort is None else {"thinking_level": effort.upper()}),
+        },
         **({"system_instruction": prompt.system} if prompt.system.strip() else {}),
         **_if_any("tools", tools),
     }

@@ -81,7 +81,8 @@ class OpenAiModel:
         """Ask once, with retries; see :class:`~deskhand.tools.agents.providers.port.Model`."""
         facts = model_facts(prompt.model)
         # Once for all attempts, and for the messages of earlier requests not again.
-        body = wire.encoded(prompt, await self._parts(prompt, facts), facts, self._effort)
+        effort = PROVIDER.effort(prompt.effort, self._effort)
+        body = wire.encoded(prompt, await self._parts(prompt, facts), facts, effort)
         limits.check_request(facts, 0, len(body))
         reply = await self._attempts.run(prompt, lambda: self._attempt(body, facts, on_text))
         return replace(reply, request_bytes=len(body))

@@ -17,6 +17,7 @@ from deskhand.tools.agents.scripted.script.request import Measure, Request
 
 from . import older_tools, sse
 from .accounting import account
+from .betas import read_betas
 from .binding import REFUSAL, mismatches, signed
 from .protocol import read_request
 
@@ -53,7 +54,7 @@ class MessagesEndpoint:
 
     def read(self, received: Received, body: object, measure: Measure) -> Request:
         """Validate the body; the betas are in its header."""
-        betas = frozenset(received.headers.get("anthropic-beta", "").replace(" ", "").split(","))
+        betas = read_betas(received.headers.get("anthropic-beta", ""))
         if not isinstance(body, dict):
             return read_request(body, measure, betas)
         request = read_request(older_tools.with_toolset(body, betas), measure, betas)

@@ -21,6 +21,7 @@ from deskhand.tools.agents.scripted.script.reading import (
 from deskhand.tools.agents.scripted.script.request import Measure, Request, SeenPicture
 
 from .compaction import check_blocks, check_fields
+from .thinking import BINDING_BETA, check_thinking, check_turn
 
 Json = dict[str, Any]
 
@@ -78,12 +79,6 @@ TOP_KEYS = frozenset(
         "context_management",
     ]
 )
-EFFORTS = ("low", "medium", "high", "xhigh", "max")
-BINDING_BETA = "thinking-binding-controls-2026-08-01"
-"""Value of ``anthropic-beta`` without which ``thinking.block_binding`` is an unknown key."""
-DISPLAYS = ("summarized", "omitted", "updates")
-UPDATES_BETA = "thinking-display-updates-2026-08-18"
-"""Value of ``anthropic-beta`` without which thinking is not shown as updates."""
 BLOCK_KEYS = {
     "text": frozenset({"text"}),
     "image": frozenset({"source"}),
@@ -120,15 +115,15 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     stream = data.get("stream", False)
     check(isinstance(stream, bool), "stream", "must be true or false")
     summarize = check_fields(data, betas)
-    _check_effort(data.get("output_config", {}))
     reader = _Reader(measure, model_facts(model).pictures)
     # The tools come first: the calls in the messages are checked against the toolset that they
     # offer.
     reader.tools(data.get("tools", []))
     reader.system(data.get("system", []))
-    drop_block = _drops_blocks(data.get("thinking"), betas)
+    drop_block = check_thinking(data, betas)
     messages = reader.messages(read_list(data.get("messages"), "messages"))
     check_blocks(messages, betas)
+    check_turn(data.get("thinking"), messages)
     return Request(
         model,
         stream,
@@ -302,36 +297,6 @@ class _Reader:
         # together.
         self._marks += 1
         check(self._marks <= MOST_MARKS, where, f"more than {MOST_MARKS} cache marks")
-
-
-def _check_effort(value: object) -> None:
-    config = read_object(value, "output_config")
-    check_keys(config, {"effort"}, "output_config")
-    known = config.get("effort", EFFORTS[0]) in EFFORTS
-    check(known, "output_config.effort", f"must be one of {', '.join(EFFORTS)}")
-
-
-def _drops_blocks(value: object, betas: frozenset[str]) -> bool:
-    """Check ``thinking`` and return whether blocks of another prefix are dropped."""
-    if value is None:
-        return False
-    thinking = read_object(value, "thinking")
-    check_keys(thinking, {"type", "display", "budget_tokens", "block_binding"}, "thinking")
-    shown = thinking.get("display", "summarized")
-    check(shown in DISPLAYS, "thinking.display", f"must be one of {', '.join(DISPLAYS)}")
-    known = shown != "updates" or UPDATES_BETA in betas
-    check(known, "thinking.display", "Extra inputs are not permitted")
-    kinds = ("adaptive", "enabled", "disabled")
-    check(thinking.get("type") in kinds, "thinking.type", f"must be one of {', '.join(kinds)}")
-    where = "thinking.block_binding"
-    if "block_binding" not in thinking:
-        return False
-    check(BINDING_BETA in betas, where, "Extra inputs are not permitted")
-    binding = read_object(thinking["block_binding"], where)
-    check_keys(binding, {"prefix_mismatch_behavior"}, where)
-    behavior = binding.get("prefix_mismatch_behavior", "error")
-    check(behavior in ("error", "drop_block"), where, "must be error or drop_block")
-    return bool(behavior == "drop_block")
 
 
 def _answered(calls: list[Json], content: list[Json], where: str) -> None:

@@ -43,6 +43,8 @@ COMPUTER_KEYS = frozenset(
         "disabledSafetyPolicies",
     }
 )
+LEVELS = ("MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH")
+"""Values of ``thinkingLevel``."""
 PART_KINDS = {
     "user": frozenset({"text", "inlineData", "functionResponse"}),
     "model": frozenset({"text", "functionCall"}),
@@ -66,6 +68,7 @@ def read_request(model: str, stream: bool, body: object, measure: Measure) -> Re
     check_keys(configuration, CONFIGURATION_KEYS, "generationConfig")
     most = configuration.get("maxOutputTokens", 1)
     check(is_whole(most, 1, MOST_TOKENS), "maxOutputTokens", "must be a whole number")
+    _check_thinking(configuration.get("thinkingConfig", {}))
     reader = _Reader(measure)
     reader.tools(read_list(data.get("tools", []), "tools"))
     system = data.get("systemInstruction", {})
@@ -227,6 +230,16 @@ class _Reader:
             check(needed or given is None, where, f"{ACKNOWLEDGEMENT} was not asked for")
             done = given is not None or "error" in response["response"]
             check(done or not needed, where, f"the response needs {ACKNOWLEDGEMENT}")
+
+
+def _check_thinking(value: object) -> None:
+    thinking = read_object(value, "thinkingConfig")
+    check_keys(thinking, {"includeThoughts", "thinkingLevel", "thinkingBudget"}, "thinkingConfig")
+    level = thinking.get("thinkingLevel")
+    known = level is None or level in LEVELS
+    check(known, "thinkingConfig.thinkingLevel", f"must be one of {', '.join(LEVELS)}")
+    both = level is not None and "thinkingBudget" in thinking
+    check(not both, "thinkingConfig", "takes a level or a budget, not both")
 
 
 def _normal(value: Any) -> Any:

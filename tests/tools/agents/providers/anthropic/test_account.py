@@ -29,7 +29,14 @@ from deskhand.tools.agents.providers.provider_table import ModelAccount
 from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.conversation import (
+    Image,
+    Message,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
 from tests.tools.agents.loop.fakes import user
 from tests.tools.agents.providers.adapters import ADAPTERS
 from tests.tools.agents.providers.setting import SPEC, Setting, run
@@ -78,14 +85,18 @@ def test_a_reply_has_its_text_calls_and_tokens() -> None:
     run(scenario)
 
 
-@pytest.mark.parametrize("model", ["claude-sonnet-4-5", "claude-opus-4-5"])
-def test_a_model_with_an_older_computer_tool_acts_by_it(model: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "thought"),
+    [("claude-sonnet-4-5", {}), ("claude-opus-4-5", {}), ("claude-opus-4-5", {"think": "Hm."})],
+)
+def test_a_model_with_an_older_computer_tool_acts_by_it(model: str, thought: Any) -> None:
     async def scenario() -> None:
-        script = read_script(model, {"steps": [CALLING, {"say": "Seen."}]})
+        script = read_script(model, {"steps": [{**thought, **CALLING}, {"say": "Seen."}]})
         async with ScriptedModelServer([script]) as server:
             s = Setting(ADAPTER, server)
             first = await s.ask(model=model)
             click, execute = (b for b in first.content if isinstance(b, ToolCall))
+            assert any(isinstance(b, Thinking) for b in first.content) is bool(thought)
             assert (click.name, click.arguments) == ("left_click", {"coordinate": [3, 4]})
             shot = Image("f1", "image/png", 1280, 720)
             answers = (

@@ -64,6 +64,11 @@ def response(*results: ToolResult, calls: tuple[str, ...] = ("c1",), **pictures:
     return found
 
 
+def test_an_effort_is_a_level_of_thinking() -> None:
+    asked = configuration(Prompt("", (), (), False, "m"), effort="low")
+    assert asked["thinking_config"] == {"include_thoughts": True, "thinking_level": "LOW"}
+
+
 def test_the_configuration_offers_a_desktop_and_our_tools_apart() -> None:
     prompt = Prompt("Be good.", (), (spec("execute"), spec("wait")), True, "m", 99)
     assert configuration(prompt) == {

@@ -17,7 +17,7 @@ def received(**headers: str) -> Received:
 
 def request(*messages: object, **more: object) -> Request:
     body = {"model": "m", "max_tokens": 9, "messages": messages or (GO,), **more}
-    betas = {"anthropic_beta": "other, thinking-binding-controls-2026-08-01"}
+    betas = {"anthropic_beta": "compact-2026-09-04, thinking-binding-controls-2026-08-01"}
     body["messages"] = list(messages or (GO,))
     return ENDPOINT.read(received(**betas), body, lambda _: None)
 

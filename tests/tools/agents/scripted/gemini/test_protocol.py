@@ -192,6 +192,22 @@ def test_a_violation_of_the_protocol_is_refused(data: object, problem: str) -> N
     assert problem.replace("\\", "") in str(caught.value)
 
 
+def thinking(**fields: Any) -> Json:
+    return body(generationConfig={"thinkingConfig": fields})
+
+
+def test_the_amount_of_thinking_is_a_level_or_a_budget() -> None:
+    read(thinking(thinkingLevel="LOW", includeThoughts=True))
+    read(thinking(thinkingBudget=1024))
+    for wrong, problem in (
+        ({"thinkingLevel": "low"}, "thinkingConfig.thinkingLevel: must be one of MINIMAL"),
+        ({"thinkingLevel": "LOW", "thinkingBudget": 1}, "thinkingConfig: takes a level or"),
+        ({"thinkingLevels": "LOW"}, "thinkingConfig.thinkingLevels: is not a key"),
+    ):
+        with pytest.raises(InvalidRequest, match=problem):
+            read(thinking(**wrong))
+
+
 def test_too_many_pictures_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="more than 3000 pictures"):
         read(body(content("user", *[PICTURE] * 3001)))
