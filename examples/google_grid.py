@@ -31,24 +31,21 @@ async def perform(desktop: AsyncDesktop, name: str, call: dict[str, Any]) -> Don
             return await desktop.act("scroll", True, coordinate=at, **turn)
         case "key_combination" | "go_back" | "go_forward":
             return await desktop.keyboard.press(KEYS.get(name) or call["keys"], observe=True)
-        case "wait_5_seconds":
-            return await desktop.act("wait", True, duration=5)
-        case "open_web_browser":
-            await desktop.applications.launch("browser")
-            return await desktop.act("wait", True, duration=1)
-        case "search" | "navigate":
-            await desktop.applications.open_url(SEARCH if name == "search" else call["url"])
-            return await desktop.act("wait", True, duration=1)
         case "type_text_at":
             return await type_at(desktop, point(), call)
-    raise ValueError(f"unknown function: {name}")
+        case "open_web_browser":
+            await desktop.applications.launch("browser")
+        case "search" | "navigate":
+            await desktop.applications.open_url(SEARCH if name == "search" else call["url"])
+        case _ if name != "wait_5_seconds":
+            raise ValueError(f"unknown function: {name}")
+    return await desktop.act("wait", True, duration=5 if name == "wait_5_seconds" else 1)
 
 
 async def type_at(desktop: AsyncDesktop, point: list[int], call: dict[str, Any]) -> Done:
     """Type into the field at a point, by default instead of its text and with Return."""
     await desktop.mouse.click(*point)
     if call.get("clear_before_typing", True):
-        await desktop.keyboard.press("ctrl+a")
-        await desktop.keyboard.press("Delete")
+        await desktop.keyboard.press("ctrl+a Delete")
     end = "\n" if call.get("press_enter", True) else ""
     return await desktop.keyboard.type(call["text"] + end, observe=True)

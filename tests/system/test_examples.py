@@ -1,5 +1,6 @@
 """The examples do what their descriptions promise."""
 
+import ast
 import asyncio
 import os
 import runpy
@@ -32,6 +33,22 @@ steps:
       - computer.key: {text: nokey}
   - say: Done after {calls} calls.
 """
+
+
+ADAPTERS = ("anthropic_loop", "google_grid", "langchain_tools", "openai_agents_computer")
+LONGEST = 40
+"""Lines of code of an adapter, without docstrings and empty lines."""
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_an_adapter_is_short(name: str) -> None:
+    source = (EXAMPLES / f"{name}.py").read_text()
+    texts = set[int]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            texts |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    lines = enumerate(source.splitlines(), 1)
+    assert sum(bool(line.strip()) and number not in texts for number, line in lines) <= LONGEST
 
 
 @pytest.mark.slow("a whole run")
