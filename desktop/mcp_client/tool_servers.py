@@ -15,7 +15,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -37,6 +37,9 @@ DEBOUNCE = 0.25
 MOST_PAUSES = 20
 """Pauses after which files are read although they still change."""
 NOT_APPROVED = "a person must approve this server first"
+STOPPED = (
+    "the call was cancelled, as a person has taken control in private; it may have had effects"
+)
 
 
 @dataclass(frozen=True)
@@ -74,17 +77,20 @@ class ToolServers:
         *,
         trust: bool = False,
         may_start: Callable[[], bool] = lambda: True,
+        stopped: Callable[[], Awaitable[None]] | None = None,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         """With ``trust`` entries need no approval.
 
         ``may_start`` returns whether programs of the agent may be started now; requests ask it
-        themselves.
+        themselves. ``stopped`` waits until programs of the agent are stopped: servers elsewhere
+        go on, so their calls are cancelled.
         """
         self._files = files
         self._connector = connector
         self._trust = trust
         self._may_start = may_start
+        self._stopped = stopped or _never
         self._pause = pause
         self._approved: set[str] = set()
         self._stamps: tuple[ConfigFile, ...] | None = None
@@ -140,10 +146,29 @@ class ToolServers:
             found = self._servers.get(server, found)
         if found.connection is None or found.connection.ended:
             raise ServerFailed(f"{server}: {found.problem}")
+        making = found.connection.call(tool, arguments)
         try:
-            return result_json(await found.connection.call(tool, arguments))
+            # A program is stopped itself, with the commands.
+            local = found.entry.transport == "stdio"
+            return result_json(await (making if local else self._unless_stopped(making)))
         except McpClientError as error:
             raise ServerFailed(f"{server}: {error}") from error
+
+    async def _unless_stopped(
+        self, making: Coroutine[Any, Any, Mapping[str, Any]]
+    ) -> Mapping[str, Any]:
+        """Return the result of a call, which is cancelled when programs are stopped."""
+        call = asyncio.create_task(making)
+        stop = asyncio.ensure_future(self._stopped())
+        try:
+            await asyncio.wait({call, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if stop.done():
+                raise ServerFailed(STOPPED)
+            return call.result()
+        finally:
+            call.cancel()
+            stop.cancel()
+            await asyncio.gather(call, stop, return_exceptions=True)
 
     def approve(self, digests: Collection[str]) -> int:
         """Approve definitions; the next request connects them. Returns how many are approved."""
@@ -307,6 +332,10 @@ class ToolServers:
             facts = {"transport": entry.transport, "summary": entry.summary}
             states.append(_state(entry.name, state, error, entry.digest, facts))
         return states
+
+
+async def _never() -> None:
+    await asyncio.get_running_loop().create_future()
 
 
 async def _tools(entry: ServerEntry, connection: ToolServerConnection) -> tuple[Json, ...]:

@@ -19,6 +19,9 @@ from deskhand.desktop.programs.child_launcher import ChildLauncher
 from .parts import VERSION, CommonParts
 from .process_settings import process_settings
 
+LEASE_SECONDS = 60.0
+"""Time of one wait for a change of the lease; another wait follows."""
+
 
 async def open_tool_servers(
     stack: AsyncExitStack,
@@ -41,6 +44,10 @@ async def open_tool_servers(
             return True
         return False
 
+    async def stopped() -> None:
+        while may_start():
+            await common.lease.changed(common.lease.revision, LEASE_SECONDS)
+
     context = common.context
     settings = process_settings(
         *(context.settings, context.directory, cgroup),
@@ -54,5 +61,6 @@ async def open_tool_servers(
         McpConnector(programs, HelperConnections(common.helper), VERSION),
         trust=context.settings.trust_mcp_servers,
         may_start=may_start,
+        stopped=stopped,
     )
     return await stack.enter_async_context(servers)

@@ -28,7 +28,7 @@ from tests.system.services import (
 pytestmark = pytest.mark.x11
 
 REMOTE = Path(__file__).parents[1] / "data" / "mcp" / "remote_server.py"
-TOOLS = ("echo", "caller")
+TOOLS = ("echo", "caller", "hang")
 SCRIPT = Path(__file__).parents[1] / "data" / "mcp" / "notes_server.py"
 PYTHON = "/usr/bin/python3"
 MARK = b"DESKHAND_MCP_SERVER="
@@ -207,6 +207,34 @@ def test_servers_over_http_and_sse_are_reached_by_connections_of_the_agent(agent
         agent.write(".mcp.json", b"{}")
         until(lambda: [connected(port) for port in ports] == [0, 0], "the end of connections")
         assert agent.catalog() == {"tools": [], "servers": []}
+
+
+@pytest.mark.soak
+def test_a_private_take_over_cancels_calls_of_servers_elsewhere(
+    agent: Agent, tmp_path: Path
+) -> None:
+    if agent.desktop.get("/api/v0/desktop")["level"] != "user":
+        pytest.skip("the agent has no user of its own here")
+    with remote_servers("http", "sse") as ports, ThreadPoolExecutor(2) as requests:
+        servers = {
+            "web": {"url": f"http://127.0.0.1:{ports[0]}/mcp"},
+            "old": {"url": f"http://127.0.0.1:{ports[1]}/sse", "type": "sse"},
+        }
+        agent.write(".mcp.json", json.dumps({"mcpServers": servers}).encode())
+        agent.approve_all()
+        assert len(agent.catalog()["tools"]) == 2 * len(TOOLS)
+        marks = [tmp_path / name for name in servers]
+        calls = [
+            requests.submit(agent.call, f"{mark.name}__hang", text=str(mark)) for mark in marks
+        ]
+        until(lambda: all(mark.exists() for mark in marks), "both calls")
+        agent.desktop.post("/api/v0/desktop/lease", PRIVATE)
+        for call in calls:
+            answer = call.result(PATIENCE)
+            assert answer.status_code == 502, answer.text
+            assert "the call was cancelled" in answer.json()["detail"]
+        assert agent.desktop.http.delete("/api/v0/desktop/lease").is_success
+        assert agent.call("web__echo", text="hi").is_success
 
 
 @pytest.mark.soak

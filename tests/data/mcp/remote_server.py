@@ -1,6 +1,8 @@
 """A server of the official SDK: `remote_server.py http|sse ADDRESS PORT`."""
 
+import asyncio
 import sys
+from pathlib import Path
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
@@ -20,6 +22,14 @@ async def caller(context: Context) -> str:
     request = context.request_context.request
     assert request is not None
     return f"{request.client.host} {request.headers.get('x-key')}"
+
+
+@server.tool()
+async def hang(text: str) -> str:
+    """Write a file of this name, and answer never."""
+    await asyncio.to_thread(Path(text).touch)
+    await asyncio.Event().wait()
+    return text
 
 
 transport, address, port = sys.argv[1:]

@@ -55,6 +55,8 @@ class FakeServer:
         self.tools = ["echo"]
         self.failure = ""
         self.calls: list[tuple[str, Json]] = []
+        self.called = asyncio.Event()
+        self.cancelled = False
 
     async def list_tools(self) -> Sequence[Mapping[str, Any]]:
         self.tools_changed = False
@@ -66,6 +68,12 @@ class FakeServer:
         self.calls.append((tool, arguments))
         if tool == "break":
             raise ServerFailed("broken")
+        if tool == "wait":
+            self.called.set()
+            try:
+                await asyncio.get_running_loop().create_future()
+            finally:
+                self.cancelled = True
         return {"content": [{"type": "text", "text": self.entry.command}]}
 
     async def close(self) -> None:

@@ -30,12 +30,17 @@ class Bench:
         self.pauses: list[float] = []
         self.on_pause: Callable[[], None] = lambda: None
         self.occupied = False
+        self.stop = asyncio.Event()
         self.servers = ToolServers(
             *(self.files, self.connector),
             trust=trust,
             may_start=lambda: not self.occupied,
+            stopped=self._stopped,
             pause=self._pause,
         )
+
+    async def _stopped(self) -> None:
+        await self.stop.wait()
 
     async def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -294,3 +299,28 @@ def test_closing_ends_what_is_being_connected() -> None:
             await bench.servers.call("a__echo", {})
 
     run(scenario, lambda: Bench({"a": {"command": "wait"}, "b": {"command": "wait"}}))
+
+
+def test_a_call_of_a_server_elsewhere_is_cancelled_when_programs_are_stopped() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.names()
+        (server,) = bench.connector.opened
+        call = asyncio.create_task(bench.servers.call("far__wait", {}))
+        await server.called.wait()
+        assert (await bench.servers.call("far__echo", {}))["is_error"] is False
+        bench.stop.set()
+        with pytest.raises(ServerFailed, match="far: the call was cancelled"):
+            await call
+        assert server.cancelled
+        assert not server.closed
+
+    run(scenario, lambda: Bench({"far": {"url": "https://x.example/mcp"}}))
+
+
+def test_a_call_of_a_program_is_not_cancelled_when_programs_are_stopped() -> None:
+    async def scenario(bench: Bench) -> None:
+        await bench.names()
+        bench.stop.set()
+        assert (await bench.servers.call("a__echo", {}))["is_error"] is False
+
+    run(scenario, lambda: Bench(ONE))
