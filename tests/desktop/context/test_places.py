@@ -4,7 +4,7 @@ import pytest
 
 from deskhand.desktop.context.places import VARIABLES, context_places
 
-HOME, WORKDIR = Path("/home/a"), Path("/work/b")
+HOME, WORKDIR = Path("/home/a"), Path("/srv/b")
 
 
 def test_places_have_defaults() -> None:
@@ -18,7 +18,7 @@ def test_places_have_defaults() -> None:
 @pytest.mark.parametrize("prefix", ["DESKHAND_", "CODER_AGENT_EXP_"])
 def test_variables_replace_them(prefix: str) -> None:
     given = {
-        f"{prefix}INSTRUCTIONS_DIRS": " ~ , /etc/agents,, ~/x,/work/b, ~",
+        f"{prefix}INSTRUCTIONS_DIRS": " ~ , /etc/agents,, ~/x,/srv/b, ~",
         f"{prefix}INSTRUCTIONS_FILE": " NOTES.md ",
         f"{prefix}SKILLS_DIRS": " ",
         f"{prefix}MCP_CONFIG_FILES": "one.json, ~/two.json",
