@@ -225,6 +225,18 @@ def agents_overhead(found: Json) -> Iterator[str]:
     yield table(("steps", *("ours" if way == "ours" else f"at {way}" for way in ways)), rows)
 
 
+def agents_calls(found: Json) -> Iterator[str]:
+    yield (
+        "## Calls of one reply\n\n"
+        f"{found['calls']} `execute` calls of one second by an agent on a real desktop, from the"
+        " reply of the model to its next request, which has all results"
+        f" (`python -m bench.agents_calls`, median of {found['repeats']}). Plain tools of one reply"
+        " run side by side, calls of the computer one after another."
+    )
+    rows = ((way, f"{seconds:.2f} s") for way, seconds in found["seconds"].items())
+    yield table(("calls", "time"), rows)
+
+
 def agents(found: Json) -> Iterator[str]:
     yield "## The cost of a run's history"
     yield (
@@ -268,6 +280,7 @@ SECTIONS = {
     "plane": plane,
     "waiting": waiting,
     "agents_overhead": agents_overhead,
+    "agents_calls": agents_calls,
     "agents": agents,
 }
 

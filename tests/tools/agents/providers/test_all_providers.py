@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import numpy as np
 import pytest
 
 from deskhand.tools.agents.loop.budget import TurnBudget
@@ -21,6 +22,7 @@ from deskhand.tools.conversation.conversation import Image, Message, Text, ToolC
 from tests.tools.agents.loop.fakes import (
     MemoryTranscript,
     ToolboxOf,
+    encoded,
     user,
 )
 
@@ -238,6 +240,24 @@ def test_more_pictures_than_the_model_takes_are_not_sent(adapter: TestedAdapter)
             with pytest.raises(LimitReached, match="pictures per request"):
                 await s.ask(Message("user", (SHOT,) * 4000))
             assert not s.server.log
+
+    run(scenario)
+
+
+def test_a_reply_has_the_size_of_its_request(adapter: TestedAdapter) -> None:
+    # By it a checkpoint is due before the provider refuses the request.
+    noise = encoded(np.random.default_rng(1).integers(0, 255, (200, 300, 3), dtype=np.uint8))
+
+    async def scenario() -> None:
+        async with playing(adapter, {"say": "Seen."}) as s:
+            s.pictures.pictures["noise"] = noise
+            shot = Image("noise", "image/png", 300, 200)
+            plain = await s.ask(Message("user", (Text("Go."),)))
+            seen = await s.ask(Message("user", (Text("Go."), shot)))
+            assert plain.request_bytes > 0
+            # In base64 three bytes are four.
+            grown = seen.request_bytes - plain.request_bytes
+            assert grown == pytest.approx(len(noise) * 4 / 3, rel=0.01)
 
     run(scenario)
 

@@ -211,3 +211,71 @@ def test_the_tour_ends_with_any_panel(adapter: TestedAdapter, changes: bool) -> 
         assert "Linux 6.1" in end.report
 
     asyncio.run(scenario())
+
+
+async def screenshot(call: ToolCall) -> ToolResult:
+    return ToolResult(call.id, (Image("f0", "image/png", 1280, 720),), toolset="computer")
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+def test_the_answer_of_a_person_is_reported(adapter: TestedAdapter) -> None:
+    async def answer(call: ToolCall) -> ToolResult:
+        if call.toolset is not None:
+            return await screenshot(call)
+        assert call.name == "request_human"
+        return ToolResult(call.id, (Text(json.dumps({"answer": "Half past nine."})),))
+
+    async def scenario() -> None:
+        toolbox = ToolboxOf(answer, specs=("request_human",))
+        pictures = MemoryPictures(f0=encoded(screen()))
+        async with ScriptedModelServer() as server:
+            end, _ = await play(adapter, server, "ask", toolbox, pictures, "When?")
+        assert (end.outcome, end.steps, end.evidence) == ("done", 2, (2,))
+        assert end.report == "A person answered: Half past nine."
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+def test_an_agent_without_a_screen_looks_by_a_command(adapter: TestedAdapter) -> None:
+    async def answer(call: ToolCall) -> ToolResult:
+        assert (call.name, call.arguments) == ("execute", {"command": "uname -sr"})
+        return ToolResult(call.id, (Text(json.dumps({"output": "Linux 6.1\n"})),))
+
+    async def scenario() -> None:
+        toolbox = ToolboxOf(answer, computer=False)
+        async with ScriptedModelServer() as server:
+            end, _ = await play(adapter, server, "look", toolbox, MemoryPictures(), "Find it.")
+        assert (end.outcome, end.outcome_source) == ("done", "report")
+        assert 'I was asked: "Find it."' in end.report
+        assert "Linux 6.1" in end.report
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+def test_a_job_is_handed_to_a_child_and_its_report_is_quoted(adapter: TestedAdapter) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = []
+    replies: list[dict[str, Any]] = [{"timed_out": True}, {"report": "The panel is open."}]
+    waits = iter(replies)
+
+    async def answer(call: ToolCall) -> ToolResult:
+        asked.append((call.name, call.arguments))
+        spawned = {"chat_id": "k-1", "status": "queued"}
+        value = spawned if call.name.startswith("spawn") else {"chat_id": "k-1", **next(waits)}
+        return ToolResult(call.id, (Text(json.dumps(value)),))
+
+    async def scenario() -> None:
+        specs = ("spawn_computer_use_agent", "wait_agent")
+        toolbox = ToolboxOf(answer, specs=specs, computer=False)
+        async with ScriptedModelServer() as server:
+            end, _ = await play(
+                adapter, server, "delegate", toolbox, MemoryPictures(), "Open it.", report=False
+            )
+        assert asked == [
+            ("spawn_computer_use_agent", {"prompt": "Open it.", "model": "scripted:tour"}),
+            *[("wait_agent", {"chat_id": "k-1"})] * 2,
+        ]
+        assert end.report == "The agent has finished. It reports: The panel is open."
+
+    asyncio.run(scenario())
