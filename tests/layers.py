@@ -127,6 +127,7 @@ tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/evaluation: tools/commands tools/evaluation tools/evaluation/form
   tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
+tools/commands/playbooks: desktop tools/commands
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation vncbridge/auth
@@ -135,7 +136,7 @@ tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth 
   vncbridge/websocket
 tools/control_plane/routes: desktop recording/library tools/agents/costs tools/audit
   tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
-  tools/secrets tools/store vncbridge/http
+  tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
   tools/kit/support tools/store vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
@@ -156,6 +157,10 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_pl
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
 tools/playbooks/form: tools/playbooks
+tools/playbooks/library: tools/playbooks tools/playbooks/form
+tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
+  tools/conversation tools/kit tools/kit/support tools/playbooks tools/playbooks/form
+  tools/playbooks/targets
 tools/playbooks/targets: desktop desktop/targets tools/playbooks
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
@@ -274,7 +279,7 @@ VALUES = {
     *("desktop.openapi.mcp_tools", "desktop.openapi.screen", "desktop.openapi.state"),
     *(
         f"tools.control_plane.openapi.{name}"
-        for name in ("administration", "chats", "operations", "recordings")
+        for name in ("administration", "chats", "operations", "playbooks", "recordings")
     ),
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     "tools.evaluation.task",

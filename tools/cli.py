@@ -26,6 +26,7 @@ from .cli_options import (
     Url,
     command_module,
 )
+from .cli_playbooks import app as playbooks
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, INTERRUPTED = 0, 1, 130
@@ -39,6 +40,7 @@ app = typer.Typer(
 
 recordings = typer.Typer(no_args_is_help=True, help="List, fetch and remove recordings.")
 app.add_typer(recordings, name="recordings")
+app.add_typer(playbooks, name="playbook")
 app.command("eval")(eval_)
 library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
 app.add_typer(library, name="library")

@@ -211,6 +211,7 @@ def test_the_control_plane_answers_as_its_document_says(plane: Service) -> None:
     asked("PUT", "/api/v0/secrets/mail", json={"value": "longer still", "domains": ["a.example"]})
     asked("GET", "/api/v0/secrets")
     asked("DELETE", "/api/v0/secrets/mail")
+    _use_playbooks(asked)
     asked("GET", "/api/v0/audit", params={"limit": 1})
     asked("GET", "/api/v0/audit/verification")
     assert asked("GET", "/metrics").startswith(b"# HELP")
@@ -223,6 +224,16 @@ def test_the_control_plane_answers_as_its_document_says(plane: Service) -> None:
     asked("DELETE", f"/api/v0/chats/{chat}")
     asked("POST", "/api/v0/stop-all")
     assert_complete(asked, "control_plane")
+
+
+def _use_playbooks(asked: Documented) -> None:
+    text = "name: keys\nversion: 1\nsteps:\n  - {action: key, keys: a}\n"
+    asked("POST", "/api/v0/playbooks", json={"yaml": text})
+    asked("GET", "/api/v0/playbooks")
+    asked("GET", "/api/v0/playbooks/keys")
+    run = asked("POST", "/api/v0/playbooks/keys/runs", json={"set": {}})
+    asked("DELETE", f"/api/v0/chats/{run['chat_id']}")
+    asked("DELETE", "/api/v0/playbooks/keys")
 
 
 def _run_a_chat(asked: Documented) -> str:

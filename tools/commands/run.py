@@ -1,7 +1,7 @@
 """`deskhand run`: one task, its progress in the terminal."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,14 @@ async def _work(
     if "error" in spawned:
         print_error(spawned["error"])
         return NO_MODEL
-    chat_id = spawned["result"]["chat_id"]
+    result = await follow(plane, spawned["result"]["chat_id"], timeout, quiet)
+    return _end(result, plane, as_json, played=played)
+
+
+async def follow(
+    plane: PlaneConnection, chat_id: str, timeout: float, quiet: Callable[[str], None]
+) -> Json:
+    """Print the progress of a run and have its questions answered; return its result."""
     # A browser cannot open a unix socket, so only the id is printed.
     at = "" if plane.url.startswith("unix:") else f"{plane.url}/runs/"
     quiet(f"Run:  {at}{chat_id}")
@@ -109,7 +116,7 @@ async def _work(
         showing.cancel()
         # Awaiting the cancelled task keeps its last line from following the result.
         await asyncio.gather(showing, return_exceptions=True)
-    return _end(result, plane, as_json, played=played)
+    return result
 
 
 def _end(result: Json, plane: PlaneConnection, as_json: bool, *, played: bool) -> int:
@@ -118,7 +125,7 @@ def _end(result: Json, plane: PlaneConnection, as_json: bool, *, played: bool) -
     if kind in FIRST_RUN_KINDS and not as_json:
         print_error(str(result["last_error"]))
         return NO_MODEL
-    _print_result(result, plane, as_json)
+    print_result(result, plane, as_json)
     if played:
         print_error(f"not done: no model: set {key_variables()}")
         return NO_MODEL
@@ -232,7 +239,8 @@ def _step_line(step: Json) -> str:
     return f"  {mark} {step['index'] + 1:>3}  {title}  ({took:.0f} ms)"
 
 
-def _print_result(result: Json, plane: PlaneConnection, as_json: bool) -> None:
+def print_result(result: Json, plane: PlaneConnection, as_json: bool) -> None:
+    """Print the result of a run."""
     if as_json:
         print_json(result)
         return

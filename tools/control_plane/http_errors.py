@@ -8,6 +8,7 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.conversation import errors as agents
 from deskhand.tools.decoder.errors import DecoderEnded, NotDecodable
 from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from deskhand.tools.playbooks import errors as playbooks
 from deskhand.tools.store.errors import (
     BadSecret,
     BucketUnavailable,
@@ -59,6 +60,9 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (agents.ChatError, 400, ""),
     (UnknownDesktop, 404, "Desktop not found."),
     (DesktopNotStarted, 503, "The desktop could not be started."),
+    (playbooks.UnknownPlaybook, 404, "Playbook not found."),
+    (playbooks.PlaybookExists, 409, ""),
+    (playbooks.PlaybookError, 400, "The playbook cannot be used."),
     (BadSecret, 400, "This secret cannot be kept."),
     (StoreUnavailable, 503, "The database cannot be used."),
     (DiskLow, 507, "The disk is almost full."),

@@ -110,6 +110,7 @@ class Chats:
         )
         self._repository = ChatRepository(store, self._hub, settings, now, clock)
         self._assignment = DesktopAssignment(self._repository, machines, clock)
+        self.machine = self._assignment.machine
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self.questions = Questions(self._repository, audit)
         self.answer = self.questions.answer

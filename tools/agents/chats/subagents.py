@@ -16,7 +16,7 @@ from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_repository.repository import ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
-from deskhand.tools.agents.providers.model_table import SCRIPTED, model_facts
+from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL, model_facts
 from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import (
@@ -126,7 +126,7 @@ class ChildChats:
 
     def _usual_approval(self, model: str) -> ApprovalMode:
         setting = self._repository.settings.approval
-        return default_approval(setting, scripted=model.startswith(SCRIPTED))
+        return default_approval(setting, scripted=model.startswith(WITHOUT_MODEL))
 
     async def _child_egress(
         self, caller_id: str, request: SubagentRequest, model: str
@@ -138,7 +138,7 @@ class ChildChats:
         parent = None if row.egress is None else from_json(row.egress)
         try:
             found = self._repository.settings.egress.of_child(
-                parent, request.egress, real_model=not model.startswith(SCRIPTED)
+                parent, request.egress, real_model=not model.startswith(WITHOUT_MODEL)
             )
         except InvalidEgress as error:
             raise BadChatRequest(str(error)) from error

@@ -26,7 +26,7 @@ from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.model_table import SCRIPTED
+from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
@@ -292,7 +292,7 @@ class TurnRunner:
             workplace=await self._workplace(view, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
-            gate=self._gates(view, scripted=model.startswith(SCRIPTED)),
+            gate=self._gates(view, scripted=model.startswith(WITHOUT_MODEL)),
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

@@ -14,13 +14,16 @@ from typing import Literal
 from .prices import PriceList, Prices
 
 SCRIPTED = "scripted:"
+PLAYBOOK = "playbook:"
+WITHOUT_MODEL = (SCRIPTED, PLAYBOOK)
+"""Beginnings of the names that no real model answers to."""
 MEGABYTE = 1024 * 1024
 
 MOST_PICTURES = 600
 """Pictures in a request; models with a window of 200,000 tokens take 100
 (https://docs.claude.com/en/docs/build-with-claude/vision)."""
 
-ProviderName = Literal["", "anthropic", "openai", "gemini", "compatible", "scripted"]
+ProviderName = Literal["", "anthropic", "openai", "gemini", "compatible", "scripted", "playbook"]
 """Empty if only the keys that are set decide."""
 
 
@@ -160,12 +163,14 @@ TABLE = {
 UNKNOWN = ModelFacts()
 _COMPATIBLE = ModelFacts("compatible", computer="function", bound=False, pictures=50)
 _SCRIPTED = ModelFacts("scripted", bound=False, cache="marks")
+_PLAYBOOK = ModelFacts("playbook", bound=False, prices=_prices(0, 0, 0))
 OF_PROVIDER: dict[str, ModelFacts] = {
     "anthropic": _CLAUDE,
     "openai": _GPT,
     "gemini": _GEMINI,
     "compatible": _COMPATIBLE,
     "scripted": _SCRIPTED,
+    "playbook": _PLAYBOOK,
 }
 """Facts of a model whose name has its provider before it and is in no entry."""
 
@@ -180,7 +185,7 @@ def model_facts(name: str) -> ModelFacts:
     """Return the facts about a model from its name; a provider may stand before it."""
     provider, own = split_name(name)
     # A script, and a server that is only compatible, may use the name of any model.
-    if provider in ("scripted", "compatible"):
+    if provider in ("scripted", "compatible", "playbook"):
         return OF_PROVIDER[provider]
     found = _NAME.fullmatch(own)
     entries = [key for key in TABLE if found and _covers(key, found["id"])]

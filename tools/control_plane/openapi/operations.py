@@ -14,6 +14,7 @@ from .administration import (
     STATUS,
 )
 from .chats import CHAT, CHATS, FILE, FILES, MESSAGES, STOPPED, TOOL_RESULT, TOOLS, WHOLE_CHAT
+from .playbooks import PLAYBOOK, PLAYBOOK_RUN, PLAYBOOKS
 from .recordings import PINNED_RUN, RECORDING, RECORDINGS, RUN
 
 _CHAT = "/api/v0/chats/{chat_id}"
@@ -65,6 +66,11 @@ OPERATIONS: ApiOperations = {
     "PUT /api/v0/runs/{chat_id}/pin": ApiOperation("pin_run", PINNED_RUN),
     "DELETE /api/v0/runs/{chat_id}/pin": ApiOperation("unpin_run", PINNED_RUN),
     "GET /api/v0/events": ApiOperation("stream_events"),
+    "GET /api/v0/playbooks": ApiOperation("list_playbooks", PLAYBOOKS),
+    "POST /api/v0/playbooks": ApiOperation("save_playbook", PLAYBOOK),
+    "GET /api/v0/playbooks/{name}": ApiOperation("read_playbook", PLAYBOOK),
+    "DELETE /api/v0/playbooks/{name}": ApiOperation("delete_playbook"),
+    "POST /api/v0/playbooks/{name}/runs": ApiOperation("run_playbook", PLAYBOOK_RUN),
     "GET /api/v0/secrets": ApiOperation("list_secrets", SECRETS),
     "PUT /api/v0/secrets/{name}": ApiOperation("put_secret", SECRET),
     "DELETE /api/v0/secrets/{name}": ApiOperation("delete_secret"),

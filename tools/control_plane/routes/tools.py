@@ -47,7 +47,7 @@ def router(chats: Chats) -> APIRouter:
             detail = f"Tools: {', '.join(known)}."
             return JSONResponse({"message": f"Unknown tool: {name[:80]}.", "detail": detail}, 404)
         arguments = json_object(await request.body())
-        caller = await _caller(chats, request)
+        caller = await calling_chat(chats, request)
         # For the audit log.
         request.state.tool_call = {"chat": caller}
         # Steps and recordings are joined by this id, so that every call needs one.
@@ -63,7 +63,8 @@ def router(chats: Chats) -> APIRouter:
     return routes
 
 
-async def _caller(chats: Chats, request: Request) -> str:
+async def calling_chat(chats: Chats, request: Request) -> str:
+    """Return the id of the chat that a request names, or of the default chat of its credential."""
     named = chat_id(request.headers)
     if named is not None:
         return (await chats.get(named)).id

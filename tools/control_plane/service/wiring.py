@@ -80,6 +80,7 @@ from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
 from .measured import metrics_router
 from .models import open_models, start_preloading
+from .playbooks import OpenPlaybooks
 
 log = logging.getLogger(__name__)
 TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
@@ -130,8 +131,8 @@ async def control_plane(
 
     ``address`` is where it will be served; ``user`` is what root has become, or why it has not.
     """
-    data, environment = settings.data_dir, os.environ
-    token, closing = read_token(token_file or data / "token"), asyncio.Event()
+    data, closing = settings.data_dir, asyncio.Event()
+    token = read_token(token_file or data / "token")
     async with AsyncExitStack() as stack:
         # First, while there is only one thread to fork.
         decoder = stack.enter_context(Decoder(settings.decoder_seconds))
@@ -141,16 +142,16 @@ async def control_plane(
         scripted = await _scripted(data, decoder, stack)
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
-        upload_queue = await _upload_queue(settings, disk, environment, stack)
+        upload_queue = await _upload_queue(settings, disk, os.environ, stack)
         files = StoredFiles(store, disk, time.time, upload_queue)
         fleet, refusals = await open_fleet(settings, address, launching, stack)
-        models = open_models(settings, environment, scripted, files, stack)
+        models, playbooks = _models(settings, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
         credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
-        chats = Chats(
-            *(store, files, models, DesktopAllocator(fleet), _machine_tools(files)),
+        playbooks.chats = chats = Chats(
+            *(store, files, playbooks.models, DesktopAllocator(fleet), _machine_tools(files)),
             _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
             audit=audit,
@@ -172,7 +173,7 @@ async def control_plane(
             pages=[
                 pages_router(settings.allowed_origins),
                 *_admin_routers(secret_store, audit, credentials, base_url, store, fleet),
-                metrics_router(data, store, chats, fleet),
+                *(metrics_router(data, store, chats, fleet), playbooks.router(chats)),
             ],
         )
         _add_mcp(app, chats, store, base_url)
@@ -183,6 +184,13 @@ async def control_plane(
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+def _models(
+    settings: Settings, scripted: ScriptedModelServer, files: StoredFiles, stack: AsyncExitStack
+) -> tuple[Models, OpenPlaybooks]:
+    models = open_models(settings, os.environ, scripted, files, stack)
+    return models, OpenPlaybooks(settings.data_dir, models)
 
 
 async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:

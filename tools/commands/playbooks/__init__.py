@@ -1,0 +1,1 @@
+"""Commands that save, list and replay playbooks."""

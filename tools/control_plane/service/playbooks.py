@@ -1,0 +1,41 @@
+"""Playbooks of a control plane: where they are stored, and the model that replays them."""
+
+import time
+from pathlib import Path
+from typing import Protocol
+
+from fastapi import APIRouter
+
+from deskhand.tools.agents.desktops.ports import DesktopMachine, Models
+from deskhand.tools.control_plane.ports import Chats
+from deskhand.tools.control_plane.routes.playbooks import router
+from deskhand.tools.playbooks.library.library import PlaybookLibrary
+from deskhand.tools.playbooks.replay.replay_model import ReplayModel
+from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
+from deskhand.tools.playbooks.replay.target_search import DesktopTargetSearch
+
+
+class DesktopsOfChats(Protocol):
+    """The desktops on which chats work."""
+
+    async def machine(self, chat_id: str) -> DesktopMachine:
+        """Return the desktop of a chat."""
+
+
+class OpenPlaybooks:
+    """The playbooks of a data directory, and the models with that of replays among them."""
+
+    chats: DesktopsOfChats
+    """Set before the first replay; the chats need the models, and replays need their desktops."""
+
+    def __init__(self, data_dir: Path, models: Models) -> None:
+        self.library = PlaybookLibrary(data_dir / "playbooks")
+        replay = ReplayModel(self.library, self._machine, DesktopTargetSearch(), time.monotonic)
+        self.models: Models = ModelsWithReplays(models, self.library, replay)
+
+    def router(self, chats: Chats) -> APIRouter:
+        """Return the routes."""
+        return router(self.library, chats)
+
+    async def _machine(self, chat_id: str) -> DesktopMachine:
+        return await self.chats.machine(chat_id)

@@ -1,0 +1,1 @@
+"""The stored playbooks of a data directory."""

@@ -1,0 +1,282 @@
+"""The model of a chat that replays: it answers the loop with the next calls, without any request.
+
+A replay is a run like any other. Its calls go through the loop and the tools of its chat, so that
+approvals, control by people, recording, steps and restarts are those of every run. Only the model
+is replaced:
+
+    messages ──progress──> next step ──search──> calls ──> the loop performs them ──> messages ...
+       │                       │            │
+       │                       │            └── not found: scroll, or heal, or stop with a report
+       │                       └── none left: the checks, then the report
+       └── failed call: stop; one that a person's control prevented: the step again
+
+- The messages are the only memory (:mod:`.progress`), so a replay survives a restart, and a step is
+  performed at most once.
+- The wait of a step is awaited before the step after it. Searching and waiting change nothing on
+  the desktop and may be repeated.
+- Before a target is missing it is waited for, and scrolled into view where something scrolls.
+"""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from deskhand.tools.agents.desktops.ports import DesktopMachine
+from deskhand.tools.agents.providers.model_table import PLAYBOOK
+from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
+from deskhand.tools.conversation.conversation import ReplyBlock, Text, ToolCall
+from deskhand.tools.playbooks.errors import PlaybookError
+from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Point, Target
+from deskhand.tools.playbooks.texts import filled
+
+from . import report
+from .progress import START, Purpose, ReplayProgress, StepFailure, call_id, progress_of
+from .request import checked_values, outline, read_request
+from .seeking import SEEK_NOTCHES, seek_direction
+from .sight import DesktopSight, Located, NotLocated, PersonInControl, Screen, TargetSearch, Unmet
+from .step_calls import (
+    PlannedCall,
+    calls_of,
+    filled_check,
+    filled_step,
+    opening,
+    seeking,
+    starting,
+)
+
+REPORT = "report"
+HEARTBEAT = 0.5
+"""Seconds after which a screen on which nothing changes is searched again."""
+AMBIGUOUS_SECONDS = 3.0
+"""Time for a page that changes to lose all matches but one."""
+SEEK_AFTER = 2.0
+"""Seconds before the screen is scrolled in search of a target."""
+MOST_ATTEMPTS = 5
+"""Attempts at a step that the control of people prevents."""
+STABLE_MS = 80
+"""Rest of the screen after which a target that appeared is taken to stay where it is."""
+
+
+class PlaybookSource(Protocol):
+    """The stored playbooks."""
+
+    def load(self, name: str) -> Playbook:
+        """Read a playbook. Blocks.
+
+        Raises:
+            PlaybookError: If there is none of that name, or it has an error.
+        """
+
+    def folder(self, name: str) -> str:
+        """Return the folder with the patches of a playbook."""
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One replay at one moment."""
+
+    chat_id: str
+    playbook: Playbook
+    steps: tuple[PlaybookStep, ...]
+    values: dict[str, str]
+    progress: ReplayProgress
+    sight: DesktopSight
+    token: str
+
+    @property
+    def position(self) -> int:
+        """The number of the next step."""
+        if self.progress.done is not None:
+            return self.progress.done + 1
+        return START if self.playbook.start is not None else 0
+
+    def step(self, number: int) -> PlaybookStep | None:
+        return None if number == START else self.steps[number]
+
+
+class _Stopped(Exception):
+    """The replay cannot go on; the text is the reason."""
+
+
+class ReplayModel:
+    """Plays the playbook that the name of a chat's model names."""
+
+    def __init__(
+        self,
+        playbooks: PlaybookSource,
+        machine: Callable[[str], Awaitable[DesktopMachine]],
+        search: TargetSearch,
+        clock: Callable[[], float],
+    ) -> None:
+        """``machine`` returns the desktop of a chat."""
+        self._playbooks = playbooks
+        self._machine = machine
+        self._search = search
+        self._clock = clock
+        self._screens: dict[str, Screen] = {}
+        """Sizes of the screens, by chat id."""
+
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
+        """Return the calls of the next step, or the report at the end.
+
+        Raises:
+            MachineRefused: If the desktop refuses a search.
+            MachineUnavailable: If the desktop does not answer.
+        """
+        name = prompt.model.removeprefix(PLAYBOOK)
+        token = uuid.uuid4().hex[:12]
+        try:
+            playbook = self._playbooks.load(name)
+            request = read_request(prompt.messages)
+            values = checked_values(playbook, request.values)
+        except PlaybookError as error:
+            return _ended(token, f"The playbook {name} cannot be replayed: {error}", "failed")
+        progress = progress_of(prompt.messages)
+        machine = await self._machine(prompt.conversation)
+        sight = DesktopSight(machine, prompt.conversation, self._search, token)
+        steps = tuple(filled_step(step, values) for step in playbook.steps)
+        run = _Run(prompt.conversation, playbook, steps, values, progress, sight, token)
+        try:
+            if request.outline and request.outline != outline(playbook):
+                raise _Stopped("The playbook was edited after this replay began.")
+            return await self._next(run)
+        except PersonInControl:
+            # A call of the chat waits for the end of the control; then the step is tried again.
+            pause = PlannedCall("wait_for", {"quiet_ms": 1, "timeout_seconds": 1})
+            return _reply(run, run.position, "pause", (pause,))
+        except _Stopped as stop:
+            self._screens.pop(run.chat_id, None)
+            performed = max(0, run.position)
+            return _ended(token, report.stopped(playbook, str(stop), performed), "failed")
+
+    async def _next(self, run: _Run) -> ModelReply:
+        _check_failure(run)
+        number = run.position
+        if number == START:
+            # A browser shows its widgets only if they were read before it starts.
+            await self._screen(run)
+            return _reply(run, START, "act", (_start_call(run),))
+        await self._awaited(run, number - 1)
+        while number < len(run.steps):
+            step = run.steps[number]
+            screen = await self._screen(run)
+            places: list[Point | None] = []
+            for target in (step.target, step.to):
+                found = await self._located(run, number, step, target, screen)
+                if isinstance(found, PlannedCall):
+                    return _reply(run, number, "seek", (found,))
+                places.append(found)
+            calls = calls_of(step, places[0], places[1], screen.middle)
+            if calls:
+                return _reply(run, number, "act", calls, step.intent)
+            await self._awaited(run, number)
+            number += 1
+        await self._checked(run)
+        self._screens.pop(run.chat_id, None)
+        return _ended(run.token, report.finished(run.playbook), "done")
+
+    async def _screen(self, run: _Run) -> Screen:
+        if run.chat_id not in self._screens:
+            self._screens[run.chat_id] = await run.sight.screen()
+        return self._screens[run.chat_id]
+
+    async def _awaited(self, run: _Run, number: int) -> None:
+        """Wait for what ends a step."""
+        step = run.step(number) if number >= 0 else None
+        if step is None or step.wait is None:
+            return
+        unmet = await run.sight.wait(step.wait)
+        if unmet is not None:
+            name = report.step_name(number, step)
+            raise _Stopped(report.unmet(f"The wait after {name}", unmet.conditions, unmet.seen))
+
+    async def _checked(self, run: _Run) -> None:
+        for number, check in enumerate(run.playbook.check):
+            unmet: Unmet | None = await run.sight.check(filled_check(check, run.values))
+            if unmet is not None:
+                raise _Stopped(report.unmet(f"Check {number + 1}", unmet.conditions, unmet.seen))
+
+    async def _located(
+        self, run: _Run, number: int, step: PlaybookStep, target: Target | None, screen: Screen
+    ) -> Point | PlannedCall | None:
+        """Return where a target is, or the call that scrolls in search of it.
+
+        Raises:
+            _Stopped: If it is missing or ambiguous until the time-out of the step.
+        """
+        if target is None:
+            return None
+        began, moved = self._clock(), False
+        size, folder = run.playbook.screen, self._playbooks.folder(run.playbook.name)
+        while True:
+            found = await run.sight.find(target, size, folder)
+            if isinstance(found, Located):
+                if not moved:
+                    return found.point
+                # What has just appeared may still move: search again when the screen rests.
+                await run.sight.rest(STABLE_MS, HEARTBEAT)
+                moved = False
+                continue
+            passed = self._clock() - began
+            limit = step.timeout_seconds
+            if found.ambiguous:
+                limit = min(limit, AMBIGUOUS_SECONDS)
+            seek = self._seek(run, found, target) if passed >= min(SEEK_AFTER, limit) else None
+            if seek is not None:
+                return seek
+            if passed >= limit:
+                raise _Stopped(_mismatch(number, step, found))
+            await run.sight.change(screen, min(HEARTBEAT, limit - passed))
+            moved = True
+
+    def _seek(self, run: _Run, found: NotLocated, target: Target) -> PlannedCall | None:
+        if found.ambiguous or found.scrollable is None or not target.has_identity:
+            return None
+        direction = seek_direction(run.progress.seeks)
+        return None if direction is None else seeking(found.scrollable, direction, SEEK_NOTCHES)
+
+
+def _check_failure(run: _Run) -> None:
+    failure: StepFailure | None = run.progress.failure
+    if failure is None:
+        return
+    name = report.step_name(failure.step, run.step(failure.step))
+    if failure.unknown:
+        raise _Stopped(f"{name}: it was interrupted and may or may not have taken effect.")
+    if not (failure.not_sent and run.progress.attempts < MOST_ATTEMPTS):
+        raise _Stopped(f"{name}: {failure.text}")
+
+
+def _start_call(run: _Run) -> PlannedCall:
+    start = run.playbook.start
+    if start is not None and start.url:
+        return opening(filled(start.url, run.values))
+    return starting(filled(start.command if start else "", run.values))
+
+
+def _mismatch(number: int, step: PlaybookStep, found: NotLocated) -> str:
+    name = report.step_name(number, step)
+    return report.not_found(name, found.searched, found.seen, ambiguous=found.ambiguous)
+
+
+def _reply(
+    run: _Run, number: int, purpose: Purpose, calls: tuple[PlannedCall, ...], intent: str = ""
+) -> ModelReply:
+    content: list[ReplyBlock] = [Text(intent)] if intent else []
+    content += [
+        ToolCall(
+            call_id(number, purpose, run.token, part),
+            call.name,
+            call.arguments,
+            call.toolset,
+            reason=intent,
+        )
+        for part, call in enumerate(calls)
+    ]
+    return ModelReply(tuple(content), "tool_use", Usage())
+
+
+def _ended(token: str, summary: str, outcome: str) -> ModelReply:
+    arguments = {"summary": summary, "outcome": outcome}
+    return ModelReply((ToolCall(f"replay-report-{token}", REPORT, arguments),), "tool_use", Usage())

@@ -1,0 +1,68 @@
+"""Search for targets on a desktop: reads its widgets and windows, and finds a target among them."""
+
+from typing import Any
+
+from deskhand.desktop.geometry import Point, Size, convert, model_size
+from deskhand.desktop.targets.widgets import ShownWidget, uncovered, widgets_of
+from deskhand.tools.kit.support.spec import Machine
+from deskhand.tools.playbooks.playbook import Target
+from deskhand.tools.playbooks.targets.targets import Ambiguous, Found, find_target
+
+from .sight import Located, NotLocated, Screen
+
+Json = dict[str, Any]
+
+WIDGETS = "/api/v0/desktop/accessibility"
+WINDOWS = "/api/v0/desktop/windows"
+PATIENCE = 25.0
+_DOCUMENT = "document"
+_LEAST_SCROLLED = 100
+"""Pixels of the shorter side of a document that is worth scrolling."""
+
+
+class DesktopTargetSearch:
+    """Finds targets among the widgets that a desktop reports."""
+
+    async def screen(self, machine: Machine) -> Screen:
+        """Return the size of the screen in the pixels of the computer tool."""
+        native, _ = await self._widgets(machine)
+        return Screen(*model_size(native))
+
+    async def find(
+        self, machine: Machine, target: Target, recorded: tuple[int, int], patches: str
+    ) -> Located | NotLocated:
+        """Search once; see :class:`deskhand.tools.playbooks.replay.sight.TargetSearch`."""
+        native, widgets = await self._widgets(machine)
+        point = target.point
+        scaled = None if point is None else convert(Point(*point), Size(*recorded), native)
+        found = find_target(target, widgets, None, scaled)
+        if isinstance(found, Found):
+            return Located(convert(found.point, native, model_size(native)), found.by)
+        if isinstance(found, Ambiguous):
+            return NotLocated(_joined(found.searched), _joined(found.candidates), ambiguous=True)
+        document = _document(widgets)
+        scrollable = None if document is None else convert(document, native, model_size(native))
+        return NotLocated(_joined(found.searched), _joined(found.seen), scrollable=scrollable)
+
+    async def _widgets(self, machine: Machine) -> tuple[Size, tuple[ShownWidget, ...]]:
+        tree: Json = await machine.request("GET", WIDGETS, timeout=PATIENCE)
+        windows: Json = await machine.request("GET", WINDOWS, timeout=PATIENCE)
+        active = next((one["title"] for one in windows["windows"] if one.get("focused")), None)
+        native = Size(tree["space"]["width"], tree["space"]["height"])
+        return native, uncovered(widgets_of(tree["applications"]), active)
+
+
+def _document(widgets: tuple[ShownWidget, ...]) -> Point | None:
+    """Return the middle of the largest page, which the wheel scrolls."""
+    pages = [one for one in widgets if one.role.startswith(_DOCUMENT)]
+    pages = [one for one in pages if _shorter(one) >= _LEAST_SCROLLED]
+    return max(pages, key=_shorter).middle if pages else None
+
+
+def _shorter(widget: ShownWidget) -> int:
+    left, top, right, bottom = widget.region
+    return min(right - left, bottom - top)
+
+
+def _joined(parts: tuple[str, ...]) -> str:
+    return "; ".join(parts) if parts else "nothing like it"
