@@ -124,8 +124,9 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/agents/providers/environment tools/control_plane tools/control_plane/service
   tools/decoder tools/demo tools/secrets tools/store vncbridge vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
-tools/commands/evaluation: tools/commands tools/evaluation tools/evaluation/form
-  tools/evaluation/running tools/mcp
+tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
+  tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
+  tools/evaluation tools/evaluation/form tools/evaluation/report tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/playbooks: desktop tools/commands
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
@@ -145,6 +146,7 @@ tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/evaluation/checking: desktop desktop/client tools/evaluation
 tools/evaluation/form: tools/agents/scripted/script tools/evaluation
+tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port

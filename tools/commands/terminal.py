@@ -75,14 +75,14 @@ async def typed_line(prompt: str) -> str:
             await asyncio.Event().wait()
 
 
-def settings(flags: Mapping[str, Any]) -> Settings:
-    """Return the settings of this process.
+def settings(flags: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+    """Return the settings of this process, or of a child with another environment.
 
     Raises:
         BadSetting: If a setting is invalid; the text names its source.
     """
     text = CONFIG_FILE.read_text() if CONFIG_FILE.is_file() else ""
-    return load(flags, os.environ, text, default_data_dir())
+    return load(flags, environment, text, default_data_dir())
 
 
 def default_data_dir() -> Path:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 Json = dict[str, Any]
 
@@ -31,8 +31,10 @@ class PlaneProcess:
         arguments: Sequence[str],
         program: Sequence[str] = DESKHAND,
         environment: Mapping[str, str] | None = None,
+        errors: IO[bytes] | None = None,
     ) -> None:
-        """``arguments`` are further options of the command ``up``."""
+        """``arguments`` are further options of the command ``up``; ``errors`` gets its errors."""
+        self._errors = errors
         self._environment = environment
         self._command = (*program, "up", "--json", "--until-input-ends", *arguments)
         self._process: asyncio.subprocess.Process | None = None
@@ -49,6 +51,7 @@ class PlaneProcess:
             *self._command,
             stdin=pipe,
             stdout=pipe,
+            stderr=self._errors,
             start_new_session=True,
             env=self._environment,
         )

@@ -126,7 +126,7 @@ async def _answered(
         "source": checker.python,
         "line": checker.line,
         "file": "checker",
-        "facts": {**asdict(requests), **asdict(machine.screen), **_places(machine, requests)},
+        "facts": {**asdict(requests), **machine.screen.to_json(), **_places(machine, requests)},
     }
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101

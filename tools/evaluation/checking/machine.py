@@ -9,7 +9,7 @@ import json
 import posixpath
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
@@ -45,6 +45,14 @@ class ScreenState:
     clipboard: str = ""
     processes: tuple[str, ...] = ()
     """Command lines of the agent's user."""
+    picture: bytes = b""
+    """PNG of the screen."""
+
+    def to_json(self) -> Json:
+        """Return what a checker gets of it."""
+        facts = asdict(self)
+        del facts["picture"]
+        return facts
 
 
 @dataclass
@@ -120,7 +128,7 @@ class TaskMachine:
 
     async def run_clean(self, command: Sequence[str], seconds: float) -> CommandResult:
         """Run a program of the system that finds nothing of the agent's environment."""
-        clean = ["env", "-i", f"PATH={CLEAN_PATH}", "HOME=/nonexistent", "LC_ALL=C.UTF-8"]
+        clean = ["/usr/bin/env", "-i", f"PATH={CLEAN_PATH}", "HOME=/nonexistent", "LC_ALL=C.UTF-8"]
         return await self.run(shlex.join([*clean, "PYTHONNOUSERSITE=1", *command]), seconds)
 
     async def write(self, path: str, content: bytes) -> None:
@@ -146,7 +154,7 @@ class TaskMachine:
         return found
 
     async def look(self) -> ScreenState:
-        """Record windows, addresses, clipboard and processes, and return them."""
+        """Record windows, addresses, clipboard, processes and a picture, and return them."""
         seen = (await self.wait_for({"url": NOWHERE}, 0))["seen"]
         copied = await self.content("GET", "/desktop/clipboard", params={"type": "text"})
         listed = await self.run_clean(["ps", "-o", "args=", "x"], 10.0)
@@ -155,6 +163,7 @@ class TaskMachine:
             tuple(seen["urls"]),
             copied.decode("utf-8", "replace"),
             tuple(line.strip() for line in listed.output.splitlines()),
+            await self.screenshot(),
         )
         return self.screen
 

@@ -21,7 +21,7 @@ from deskhand.tools.evaluation.checking.checking import Requests, check
 from deskhand.tools.evaluation.checking.machine import TaskMachine
 from deskhand.tools.evaluation.errors import ErrorKind, RunError
 from deskhand.tools.evaluation.places import filled
-from deskhand.tools.evaluation.result import RunCost, RunResult
+from deskhand.tools.evaluation.result import Mode, RunCost, RunResult
 from deskhand.tools.evaluation.task import Task
 
 from .pages import PageSlot, ServedPages
@@ -35,6 +35,8 @@ GRACE_SECONDS = 15.0
 NOT_JUDGED = ("model", "no_model", "desktop")
 """Begins of the kinds of errors that say nothing about the model's work."""
 CALL_SECONDS = 120.0
+STUCK = "The script cannot go on"
+"""Begin of the report of a scripted model whose next step is not possible."""
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,20 @@ class OneRun:
     """Runs one task once; ``files`` is the folder for recordings of failures."""
 
     def __init__(
-        self, client: DesktopClient, slot: PageSlot, task: Task, number: int, files: Path
+        self,
+        client: DesktopClient,
+        slot: PageSlot,
+        task: Task,
+        number: int,
+        files: Path,
+        mode: Mode = "model",
     ) -> None:
         self._client = client
         self._slot = slot
         self._task = task
         self._number = number
         self._files = files
+        self._mode = mode
         self._chat = ""
         self._machine: TaskMachine | None = None
 
@@ -100,6 +109,7 @@ class OneRun:
             ended = await self._agent(model, filled(self._task.prompt, places))
             seconds = time.monotonic() - began
             chat = await self._client.request("GET", f"/api/v0/chats/{ended.chat_id}")
+            sent = await self._client.request("GET", f"/api/v0/chats/{ended.chat_id}/messages")
         except DesktopError as error:
             raise RunError("desktop", f"the control plane does not answer: {error}") from error
         result = await self._judged(
@@ -111,11 +121,13 @@ class OneRun:
                 report=str(ended.result.get("report", "")),
                 ended_by="time" if ended.out_of_time else ended.result.get("last_error_kind"),
                 tags=self._task.tags,
-                cost=_cost(chat, seconds),
+                cost=_cost(chat, sent, seconds),
             ),
             ended,
         )
-        return result if result.status == "passed" else await self._with_evidence(result)
+        if result.status == "passed":
+            return result
+        return await self._with_recording(await self.with_picture(result), ended.chat_id)
 
     async def close(self) -> None:
         """Stop the agent, end the desktop and remove the chat."""
@@ -139,6 +151,9 @@ class OneRun:
             verdict = await check(self._task, machine, self._requests(machine))
         except RunError as error:
             return as_error(result, error)
+        if self._mode == "wrong" and result.report.startswith(STUCK):
+            # It would fail every checker, so that its failure proves nothing.
+            return as_error(result, RunError("setup", f"the wrong script: {result.report}"))
         if verdict.passed:
             return result
         limit = " (its time was over)" if ended.out_of_time else ""
@@ -184,18 +199,27 @@ class OneRun:
             # It has expired, or the turn has ended: the next wait returns what there is now.
             await self._post(f"/api/v0/chats/{chat_id}/answer", body)
 
-    async def _with_evidence(self, result: RunResult) -> RunResult:
-        """Store the recording and the last screen of a run that has not passed."""
-        machine = self._made()
-        name = f"{result.task}-{result.number}"
+    async def with_picture(self, result: RunResult) -> RunResult:
+        """Store the last screen of a run that has not passed."""
+        machine = self._machine
+        if machine is None:
+            return result
+        picture = self._files / f"{result.task}-{result.number}.png"
+        try:
+            # The checker has ended the agent's programs since the picture that it took.
+            content = machine.screen.picture or await machine.screenshot()
+            await asyncio.to_thread(_write, picture, content)
+        except OSError as error:
+            return result.with_note(f"The picture could not be stored: {error.strerror}.")
+        except (RunError, DesktopRefused):
+            return result
+        return replace(result, picture=f"{self._files.name}/{picture.name}")
+
+    async def _with_recording(self, result: RunResult, chat_id: str) -> RunResult:
+        video = self._files / f"{result.task}-{result.number}.mp4"
         try:
             await asyncio.to_thread(self._files.mkdir, parents=True, exist_ok=True)
-            picture = self._files / f"{name}.png"
-            with suppress(RunError, DesktopRefused):
-                await asyncio.to_thread(picture.write_bytes, await machine.screenshot())
-                result = replace(result, picture=f"{self._files.name}/{picture.name}")
-            video = self._files / f"{name}.mp4"
-            await self._client.download(f"/api/v0/recordings/{self._chat}/video", video)
+            await self._client.download(f"/api/v0/recordings/{chat_id}/video", video)
         except OSError as error:
             return result.with_note(f"The recording could not be stored: {error.strerror}.")
         except DesktopError as error:
@@ -239,11 +263,16 @@ def as_error(result: RunResult, error: RunError) -> RunResult:
     return replace(result, status="error", reason=str(error), error_kind=error.kind)
 
 
-def _cost(chat: Json, seconds: float) -> RunCost:
+def _write(file: Path, content: bytes) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+
+
+def _cost(chat: Json, sent: Json, seconds: float) -> RunCost:
     steps, usage = chat["steps"], chat["usage"]
     return RunCost(
         steps=len(steps),
-        images=sum(step["screenshot_file_id"] is not None for step in steps),
+        images=_pictures(sent["messages"]),
         requests=sum(step["usage"] is not None for step in steps),
         input_tokens=usage["input_tokens"],
         output_tokens=usage["output_tokens"],
@@ -252,3 +281,12 @@ def _cost(chat: Json, seconds: float) -> RunCost:
         usd=usage["cost_usd"],
         seconds=round(seconds, 2),
     )
+
+
+def _pictures(value: object) -> int:
+    """Return the number of pictures in messages, also within results of tools."""
+    if isinstance(value, list):
+        return sum(map(_pictures, value))
+    if not isinstance(value, dict):
+        return 0
+    return (value.get("type") == "picture") + _pictures(list(value.values()))

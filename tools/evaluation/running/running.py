@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.errors import DesktopError
 from deskhand.tools.agents.providers.provider_table import PROVIDERS
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.evaluation.errors import BadTask, RunError
@@ -35,6 +36,7 @@ FATAL_KINDS = ("model_key", "model_credit", "model_unreachable", "no_model")
 """Kinds of errors that the next run would have as well."""
 FILES = "failures"
 """Folder of recordings and pictures, in that of the results."""
+LOG = "control-plane.log"
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Evaluation:
         """``folder`` is that of the results; ``show`` gets each result as it comes."""
         self._order = order
         self._files = folder / FILES
+        self._log = folder / LOG
         self._show = show
         self._stopped = False
         self.results: list[RunResult] = []
@@ -94,7 +97,7 @@ class Evaluation:
                     "ANTHROPIC_API_KEY": scripts.api_key,
                     "ANTHROPIC_BASE_URL": scripts.url,
                 }
-            client = await stack.enter_async_context(_plane(settings))
+            client = await stack.enter_async_context(_plane(settings, self._log))
             async with asyncio.TaskGroup() as group:
                 for slot in slots:
                     group.create_task(self._work_off(queue, client, slot, scripts))
@@ -124,15 +127,18 @@ class Evaluation:
         scripts: ScriptedModelServer | None,
     ) -> RunResult:
         task = job.task
-        run = OneRun(client, slot, task, job.number, self._files)
+        run = OneRun(client, slot, task, job.number, self._files, self._order.mode)
         try:
             places = await run.prepare()
             model = self._order.model
             if scripts is not None:
                 model = _add_script(scripts, self._order.mode, job, places)
             return await run.work(model, places)
-        except RunError as error:
-            return as_error(RunResult(task.name, job.number, "error", tags=task.tags), error)
+        except (RunError, DesktopError, OSError) as problem:
+            # What the parts of a run do not expect is one of its set-up, as a file of the task.
+            error = problem if isinstance(problem, RunError) else RunError("setup", str(problem))
+            result = RunResult(task.name, job.number, "error", tags=task.tags)
+            return await run.with_picture(as_error(result, error))
         finally:
             await run.close()
 
@@ -174,17 +180,19 @@ def _add_script(
 
 
 @asynccontextmanager
-async def _plane(environment: Mapping[str, str]) -> AsyncIterator[DesktopClient]:
+async def _plane(environment: Mapping[str, str], log: Path) -> AsyncIterator[DesktopClient]:
     """Run a control plane while the block runs."""
     folder, data = await asyncio.to_thread(_data_folder)
     arguments = ("--data-dir", str(data), "--listen", "127.0.0.1:0")
-    process = PlaneProcess(arguments, environment=environment)
+    errors = await asyncio.to_thread(log.open, "wb")
+    process = PlaneProcess(arguments, environment=environment, errors=errors)
     try:
         ready = await process.start()
         async with DesktopClient(str(ready["url"]), str(ready["token"])) as client:
             yield client
     finally:
         await process.close()
+        errors.close()
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
 
 
