@@ -69,7 +69,8 @@ desktop/remote_sync.py: desktop/client desktop/screenshots
 desktop/screenshots: desktop/capture vncbridge/http
 desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
-desktop/targets: desktop/accessibility
+desktop/targets: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
+  desktop/lease desktop/windows
 desktop/tool_calls: vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge

@@ -69,6 +69,14 @@ class AccessibilityService:
         """
         return tuple(names(self._tree()[0].roots))
 
+    def entries(self) -> Sequence[Json]:
+        """Return the roots of the tree. Blocks; the refs stay those of the last read.
+
+        Raises:
+            NoAccessibility: If AT-SPI is not available.
+        """
+        return self._tree()[0].roots
+
     def _tree(self) -> tuple[Tree, bool, str]:
         # Chromium builds its accessibility tree only on request, as that slows every page down.
         first = not self._mark.exists()

@@ -41,6 +41,8 @@ class Observe:
     settle: SettleRule | None
     """Rule of settling; its regions are in native pixels."""
     options: PictureOptions
+    targets: bool = False
+    """True if the answer describes what the action was aimed at."""
 
 
 @dataclass(frozen=True)
@@ -190,12 +192,13 @@ def _observe(data: Json, native: Size) -> Observe | None:
         value = {}
     if not isinstance(value, dict):
         raise wrong("observe", "an object")
-    known(value, ("screenshot", "settle", *_PICTURE_FIELDS))
+    known(value, ("screenshot", "settle", "targets", *_PICTURE_FIELDS))
     wanted = value.get("screenshot")
     return Observe(
         True if wanted is None else flag("screenshot", wanted),
         _settle(value.get("settle"), space_of(data, native), native),
         picture_options(_values(value, _PICTURE_FIELDS)),
+        value.get("targets") is not None and flag("targets", value["targets"]),
     )
 
 

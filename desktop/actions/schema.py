@@ -67,6 +67,11 @@ _OBSERVE: Json = component(
         "properties": {
             "screenshot": {"type": "boolean", "default": True},
             "settle": _SETTLE,
+            "targets": {
+                "type": "boolean",
+                "default": False,
+                "description": "Answer with what the action was aimed at, as it was before it.",
+            },
             **_PICTURE,
         },
     },

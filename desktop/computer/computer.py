@@ -46,6 +46,7 @@ from deskhand.desktop.tool_calls.caller import Caller
 from .observer import FocusSource, Observer, Screen, ScreenshotRenderer, Stages
 from .outcomes import ActionNote, BatchOutcome, Outcome, ScreenshotResult, outcome_of
 from .progress import NO_PROGRESS, ActionProgress
+from .target_source import NoTargets, TargetSource, targets_of
 from .typing_policy import TypingPolicy
 
 T = TypeVar("T")
@@ -104,6 +105,7 @@ class Computer:
         self._waiting = 0
         # One thread, so that events of two actions never interleave.
         self._thread = ThreadPoolExecutor(1, "input")
+        self.targets: TargetSource = NoTargets()
         self.last_activity: float | None = None
         """When the last action ended, in seconds on the monotonic clock."""
 
@@ -129,6 +131,7 @@ class Computer:
             with suppress(DesktopError, RuntimeError):
                 await self.release_all()
         finally:
+            self.targets.close()
             self._thread.shutdown(wait=False)
             self.observer.close()
 
@@ -189,14 +192,17 @@ class Computer:
                     note.frames = ("", outcome.frame_id)
                     return self._typing_policy.with_redacted_text(request, outcome, note.started)
                 picture = picture_of(request, self.size)
+                targets = await targets_of(request, self.targets)
                 outcome, seen = await self.observer.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )
+                if request.observe.targets:
+                    self.targets.prefetch()
                 # A person may have taken control in privacy mode while the screen settled.
                 self._access.check_view()
                 note.changed_fraction = seen.changes.fraction
                 note.frames = (seen.frame_before, seen.frame_id)
-                outcome = replace(outcome, observation=seen)
+                outcome = replace(outcome, observation=replace(seen, targets=targets))
                 return self._typing_policy.with_redacted_text(request, outcome, note.started)
 
     async def batch(

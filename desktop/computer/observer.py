@@ -152,6 +152,10 @@ class Observer:
         """Return the name of what the screen shows now."""
         return await self._run(lambda: self._name(self._screen.frame(), self._screen.pointer()))
 
+    async def frame(self) -> tuple[Frame, Focused | None]:
+        """Return what the screen shows now, and the window that has the keyboard."""
+        return await self._run(lambda: (self._screen.frame(), self._windows.focused()))
+
     async def picture(
         self, wanted: View, stages: Stages, known: Container[str] = ()
     ) -> ScreenshotResult:

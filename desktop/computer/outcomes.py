@@ -51,6 +51,9 @@ class Observation:
     focused_after: Focused | None = None
     frame_before: str = ""
     """Name of what the screen showed before the action."""
+    targets: Sequence[Json | None] | None = None
+    """What the action was aimed at, for each of its points or for the widget with the keyboard;
+    ``None`` if the request did not ask for it."""
 
 
 @dataclass(frozen=True)
@@ -191,6 +194,8 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
     for name in ("focused_before", "focused_after"):
         window: Focused | None = getattr(seen, name)
         body[name] = None if window is None else {"id": window.id, "title": window.title}
+    if seen.targets is not None:
+        body["targets"] = list(seen.targets)
     if seen.screenshot is not None:
         body |= screenshot_json(seen.screenshot)
     return body

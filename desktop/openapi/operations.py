@@ -34,6 +34,7 @@ from .screen import (
     CHANGED_WINDOW,
     FOCUS,
     LAUNCHED,
+    PATCH_MATCHES,
     POINTER,
     WAITED,
     WIDGET_TEXT,
@@ -69,6 +70,7 @@ _SCREEN: ApiOperations = {
     f"GET {_DESKTOP}/accessibility/text": ApiOperation("read_accessibility_text", WIDGET_TEXT),
     f"POST {_DESKTOP}/wait-for": ApiOperation("wait_for", WAITED),
     f"PUT {_DESKTOP}/wallpaper": ApiOperation("show_wallpaper", MESSAGE),
+    f"POST {_DESKTOP}/find-patch": ApiOperation("find_patch", PATCH_MATCHES),
     f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
     f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
 }

@@ -40,12 +40,29 @@ _PERFORMED: Json = {
     "typed_into": described(TEXT, "Host of the page that received a protected text."),
     **_PICTURE,
 }
+_TARGET = nullable(
+    record(
+        "ActionTarget",
+        {},
+        {
+            "role": TEXT,
+            "name": TEXT,
+            "near": array(described(TEXT, "Texts beside it.")),
+            "rectangle": _REGION,
+            "source": enum("TargetSource", "accessibility"),
+            "native_point": _POINT,
+            "patch": described(TEXT, "PNG in Base64 of the pixels around the point."),
+            "patch_point": _POINT,
+        },
+    )
+)
 _OBSERVED: Json = {
     "settled": enum("Settled", "quiet", "ceiling", "no_change"),
     "changed_fraction": NUMBER,
     "changed_regions": array(_REGION),
     "focused_before": _FOCUSED,
     "focused_after": _FOCUSED,
+    "targets": described(array(_TARGET), "What it was aimed at; null if unknown."),
     **_PICTURE,
 }
 _REPLAYED: Json = {"replayed": described(FLAG, "True if the call was executed before.")}
@@ -178,3 +195,11 @@ LAUNCHED = record(
     {"pid": described(nullable(INTEGER), "As the desktop's programs see it.")},
 )
 POINTER = record("PointerPosition", {"native_point": _POINT})
+PATCH_MATCHES = record(
+    "PatchMatches",
+    {
+        "matches": array(record("PatchMatch", {"native_point": _POINT, "score": NUMBER})),
+        "unique": FLAG,
+        "native_size": SIZE,
+    },
+)

@@ -44,6 +44,8 @@ from deskhand.desktop.processes.api import once, touched
 from deskhand.desktop.processes.api import router as processes_router
 from deskhand.desktop.recordings.api import router as recordings_router
 from deskhand.desktop.secrets.api import router as secrets_router
+from deskhand.desktop.targets.api import router as targets_router
+from deskhand.desktop.targets.api import target_reader
 from deskhand.desktop.waiting.api import router as waiting_router
 from deskhand.desktop.waiting.screen_wait import ScreenWait, Sources
 from deskhand.desktop.wallpaper.api import router as wallpaper_router
@@ -72,6 +74,7 @@ _ON_DISPLAY = {
     ("GET", "/api/v0/desktop/accessibility/text"),
     ("POST", "/api/v0/desktop/recording/start"),
     ("POST", "/api/v0/desktop/wait-for"),
+    ("POST", "/api/v0/desktop/find-patch"),
 }
 """Requests that need the display, of routers that also serve others."""
 
@@ -124,6 +127,7 @@ def application(
     widgets = AccessibilityService(
         *(screen.environment, screen.size, context.directory.path / "share", common.buses)
     )
+    parts.computer.targets = target_reader(parts.computer.observer, widgets, common.lease)
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
@@ -143,6 +147,7 @@ def application(
         clipboard_router(screen.clipboard, common.lease),
         wallpaper_router(_wallpaper(common, screen), common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
+        _after(screen.wait_ready, targets_router(parts.computer.observer, common.lease)),
         _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
         focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
         *(() if screen.display is None else (screen.display,)),

@@ -3,7 +3,8 @@
 A patch may have been cut on another desktop and edited since, so its bytes are not trusted. The
 reader accepts the simplest form of PNG only, which it parses itself (PNG, third edition, sections 5
 and 9): 8 bits a channel, RGB with or without alpha, not interlaced, and at most `LARGEST` pixels
-each way. Everything else is refused with the reason.
+each way. Everything else is refused with the reason. Transparent pixels are those that a search
+ignores.
 """
 
 import struct
@@ -13,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .patch_search import LARGEST, Picture
+from .patch_search import LARGEST, Patch
 
 LARGEST_FILE = 400_000
 """Bytes of a file that is read."""
@@ -22,12 +23,19 @@ _CHANNELS = {2: 3, 6: 4}
 """Channels of the colour types RGB and RGBA."""
 
 
-def patch_png(picture: Picture) -> bytes:
-    """Return the file of a picture."""
-    height, width = picture.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), np.uint8)
-    rows[:, 1:] = picture.reshape(height, 3 * width)
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+def patch_png(patch: Patch) -> bytes:
+    """Return the file of a patch; the pixels that are ignored are transparent and black."""
+    height, width = patch.pixels.shape[:2]
+    channels = 3 if patch.ignored is None else 4
+    rows = np.zeros((height, 1 + channels * width), np.uint8)
+    pixels = rows[:, 1:].reshape(height, width, channels)
+    pixels[..., :3] = patch.pixels
+    if patch.ignored is not None:
+        pixels[..., 3] = 255
+        pixels[patch.ignored] = 0
+    rows[:, 1:] = pixels.reshape(height, channels * width)
+    kind_of_colour = 2 if patch.ignored is None else 6
+    head = struct.pack(">IIBBBBB", width, height, 8, kind_of_colour, 0, 0, 0)
     chunks = ((b"IHDR", head), (b"IDAT", zlib.compress(rows.tobytes(), 6)), (b"IEND", b""))
     return _SIGNATURE + b"".join(
         struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -35,8 +43,8 @@ def patch_png(picture: Picture) -> bytes:
     )
 
 
-def read_patch(data: bytes) -> Picture:
-    """Return the picture of a file.
+def read_patch(data: bytes) -> Patch:
+    """Return the patch of a file.
 
     Raises:
         ValueError: If it is no PNG of the form that is read, or too large.
@@ -63,7 +71,8 @@ def read_patch(data: bytes) -> Picture:
         raise ValueError("this PNG has too few pixels")
     rows = np.frombuffer(unpacked, np.uint8).reshape(height, 1 + channels * width)
     pixels = _unfiltered(rows, channels).reshape(height, width, channels)
-    return np.ascontiguousarray(pixels[..., :3])
+    ignored = pixels[..., 3] == 0 if channels == 4 else None
+    return Patch(np.ascontiguousarray(pixels[..., :3]), ignored)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -18,6 +18,7 @@ has too many places, is never unique.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,21 @@ _MOST_MATCHES = 5
 _LEAST_EDGES = 16
 
 
+@dataclass(frozen=True)
+class Patch:
+    """Pixels around a point."""
+
+    pixels: Picture
+    ignored: NDArray[np.bool_] | None = None
+    """Shape ``(height, width)``: pixels that differ from run to run; ``None`` for none."""
+
+    @property
+    def edges(self) -> NDArray[np.bool_]:
+        """Flags of the pixels that count."""
+        found = _edges(self.pixels)
+        return found if self.ignored is None else found & ~self.ignored
+
+
 def cut(pixels: NDArray[np.uint8], point: Point, size: Size = PATCH) -> tuple[Picture, Point]:
     """Return a copy of the pixels around a point, and the position of the point in it.
 
@@ -59,15 +75,19 @@ def cut(pixels: NDArray[np.uint8], point: Point, size: Size = PATCH) -> tuple[Pi
     return np.ascontiguousarray(part), Point(point.x - left, point.y - top)
 
 
-def find_patch(frame: Picture, patch: Picture, point: Point) -> PatchMatches:
+def has_structure(patch: Patch) -> bool:
+    """Return True if there is enough in a patch to search for."""
+    return int(patch.edges.sum()) >= _LEAST_EDGES
+
+
+def find_patch(frame: Picture, patch: Patch, point: Point) -> PatchMatches:
     """Return the places of a frame that look like a patch; ``point`` is a pixel of the patch."""
-    height, width = patch.shape[:2]
-    edges = _edges(patch)
-    if height > frame.shape[0] or width > frame.shape[1] or edges.sum() < _LEAST_EDGES:
+    height, width = patch.pixels.shape[:2]
+    if height > frame.shape[0] or width > frame.shape[1] or not has_structure(patch):
         return PatchMatches((), False)
-    places = _places(frame, patch, _probes(frame, patch, edges))
+    places = _places(frame, patch.pixels, _probes(frame, patch))
     best: list[PatchMatch] = []
-    scored = sorted(_scored(frame, patch, edges, places[:_MOST_PLACES]), key=lambda one: -one[1])
+    scored = sorted(_scored(frame, patch, places[:_MOST_PLACES]), key=lambda one: -one[1])
     for place, score in scored:
         at = Point(place.x + point.x, place.y + point.y)
         # Positions a few pixels apart are the same place.
@@ -86,15 +106,17 @@ def find_patch(frame: Picture, patch: Picture, point: Point) -> PatchMatches:
     return PatchMatches(found, unique)
 
 
-def resized(patch: Picture, point: Point, factor: float) -> tuple[Picture, Point]:
+def resized(patch: Patch, point: Point, factor: float) -> tuple[Patch, Point]:
     """Return a patch and its point at another scale; each pixel is the nearest of the old one."""
-    height, width = (max(1, round(edge * factor)) for edge in patch.shape[:2])
+    old = patch.pixels
+    height, width = (max(1, round(edge * factor)) for edge in old.shape[:2])
     rows, columns = (
-        np.minimum((np.arange(new) + 0.5) / factor, old - 1).astype(np.intp)
-        for new, old in ((height, patch.shape[0]), (width, patch.shape[1]))
+        np.minimum((np.arange(new) + 0.5) / factor, edge - 1).astype(np.intp)
+        for new, edge in zip((height, width), old.shape, strict=False)
     )
+    ignored = None if patch.ignored is None else patch.ignored[rows][:, columns]
     moved = Point(min(int(point.x * factor), width - 1), min(int(point.y * factor), height - 1))
-    return np.ascontiguousarray(patch[rows][:, columns]), moved
+    return Patch(np.ascontiguousarray(old[rows][:, columns]), ignored), moved
 
 
 def _edges(picture: Picture) -> NDArray[np.bool_]:
@@ -106,13 +128,14 @@ def _edges(picture: Picture) -> NDArray[np.bool_]:
     return found
 
 
-def _probes(frame: Picture, patch: Picture, edges: NDArray[np.bool_]) -> list[tuple[int, int]]:
+def _probes(frame: Picture, patch: Patch) -> list[tuple[int, int]]:
     """Return the rows and columns of the edge pixels whose colours are rarest in the frame."""
-    colours = _colours(patch)
+    pixels, edges = patch.pixels, patch.edges
+    colours = _colours(pixels)
     commonest = np.argmax(np.bincount(colours.ravel()))
-    background = patch[np.unravel_index(np.argmax(colours == commonest), colours.shape)]
+    background = pixels[np.unravel_index(np.argmax(colours == commonest), colours.shape)]
     # On the outer side of an edge is the background, which is everywhere.
-    ink = edges & (np.abs(patch.astype(np.int16) - background) > 2 * _TOLERANCE).any(axis=2)
+    ink = edges & (np.abs(pixels.astype(np.int16) - background) > 2 * _TOLERANCE).any(axis=2)
     rows, columns = np.nonzero(ink if ink.sum() >= _LEAST_EDGES else edges)
     counts = np.bincount(_colours(frame).ravel(), minlength=1 << 12)
     order = np.argsort(counts[colours[rows, columns]], kind="stable")
@@ -148,15 +171,13 @@ def _places(
 
 
 def _scored(
-    frame: Picture,
-    patch: Picture,
-    edges: NDArray[np.bool_],
-    places: Sequence[tuple[int, int]],
+    frame: Picture, patch: Patch, places: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Point, float]]:
-    height, width = patch.shape[:2]
-    wide = patch.astype(np.int16)
+    height, width = patch.pixels.shape[:2]
+    wide, edges = patch.pixels.astype(np.int16), patch.edges
+    counted = np.ones_like(edges) if patch.ignored is None else ~patch.ignored
     for y, x in places:
         part = frame[y : y + height, x : x + width]
         agrees = (np.abs(part.astype(np.int16) - wide) <= _TOLERANCE).all(axis=2)
-        both = edges | _edges(part)
+        both = (edges | _edges(part)) & counted
         yield Point(x, y), float(agrees[both].mean())

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from deskhand.desktop.targets.patch_png import LARGEST_FILE, patch_png, read_patch
+from deskhand.desktop.targets.patch_search import Patch
 
 RANDOM = np.random.default_rng(3)
 PICTURE = RANDOM.integers(0, 256, (9, 13, 3), np.uint8)
@@ -33,11 +34,11 @@ def head(width: int = 2, height: int = 1, *rest: int) -> bytes:
 
 
 def test_a_picture_survives() -> None:
-    assert (read_patch(patch_png(PICTURE)) == PICTURE).all()
+    assert (read_patch(patch_png(Patch(PICTURE))).pixels == PICTURE).all()
 
 
 def test_other_programs_read_the_file() -> None:
-    assert (np.asarray(Image.open(io.BytesIO(patch_png(PICTURE)))) == PICTURE).all()
+    assert (np.asarray(Image.open(io.BytesIO(patch_png(Patch(PICTURE))))) == PICTURE).all()
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
@@ -46,13 +47,13 @@ def test_files_of_other_programs_are_read(mode: str) -> None:
     pixels = np.dstack([smooth, smooth * 3, RANDOM.integers(0, 9, smooth.shape, np.uint8)])
     written = io.BytesIO()
     Image.fromarray(pixels).convert(mode).save(written, "PNG", optimize=True)
-    assert (read_patch(written.getvalue()) == pixels).all()
+    assert (read_patch(written.getvalue()).pixels == pixels).all()
 
 
 @pytest.mark.parametrize("filter_type", range(5))
 def test_each_filter(filter_type: int) -> None:
     pixels = RANDOM.integers(0, 256, (4, 5, 3), np.uint8)
-    assert (read_patch(file(head(5, 4), filtered(pixels, filter_type))) == pixels).all()
+    assert (read_patch(file(head(5, 4), filtered(pixels, filter_type))).pixels == pixels).all()
 
 
 def filtered(pixels: NDArray[np.uint8], kind: int) -> bytes:
@@ -98,4 +99,15 @@ def test_anything_else_is_refused(data: bytes, reason: str) -> None:
 
 
 def test_a_file_that_unpacks_to_more_is_read_to_the_size_of_the_picture() -> None:
-    assert read_patch(file(head(), bytes(5_000_000))).shape == (1, 2, 3)
+    assert read_patch(file(head(), bytes(5_000_000))).pixels.shape == (1, 2, 3)
+
+
+def test_ignored_pixels_are_transparent_and_have_no_colour() -> None:
+    ignored = np.zeros((9, 13), bool)
+    ignored[2:5, 3:7] = True
+    data = patch_png(Patch(PICTURE, ignored))
+    again = read_patch(data)
+    assert again.ignored is not None
+    assert (again.ignored == ignored).all()
+    assert (again.pixels[~ignored] == PICTURE[~ignored]).all()
+    assert not again.pixels[ignored].any()
