@@ -189,10 +189,13 @@ class Computer:
             with self._recorded(request, caller, stages) as note:
                 if request.observe is None:
                     outcome = await act()
+                    if isinstance(request.action, Screenshot) and caller.chat_id:
+                        self.targets.prefetch()
                     note.frames = ("", outcome.frame_id)
                     return self._typing_policy.with_redacted_text(request, outcome, note.started)
                 picture = picture_of(request, self.size)
-                targets = await targets_of(request, self.targets)
+                with stages.stage("capture"):
+                    targets = await targets_of(request, self.targets)
                 outcome, seen = await self.observer.watched(
                     act, request.observe, picture, stages, clicks=_clicks(request)
                 )

@@ -50,6 +50,7 @@ _TARGET = nullable(
             "near": array(described(TEXT, "Texts beside it.")),
             "rectangle": _REGION,
             "source": enum("TargetSource", "accessibility"),
+            "screen": SIZE,
             "native_point": _POINT,
             "patch": described(TEXT, "PNG in Base64 of the pixels around the point."),
             "patch_point": _POINT,

@@ -127,7 +127,6 @@ def application(
     widgets = AccessibilityService(
         *(screen.environment, screen.size, context.directory.path / "share", common.buses)
     )
-    parts.computer.targets = target_reader(parts.computer.observer, widgets, common.lease)
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
@@ -147,14 +146,13 @@ def application(
         clipboard_router(screen.clipboard, common.lease),
         wallpaper_router(_wallpaper(common, screen), common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
-        _after(screen.wait_ready, targets_router(parts.computer.observer, common.lease)),
+        _after(screen.wait_ready, _targets(common, parts, widgets)),
         _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
         focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
         *(() if screen.display is None else (screen.display,)),
         *_live_view(common, screen),
-        tokens_router(common.credentials),
         lease_router(common.lease, lambda: _viewer_count(screen.live_view), may_force),
-        secrets_router(common.redactor),
+        *(tokens_router(common.credentials), secrets_router(common.redactor)),
         _after(
             screen.wait_ready,
             recordings_router(
@@ -240,6 +238,12 @@ def _wallpaper(common: CommonParts, screen: ScreenAccess) -> Wallpaper | None:
     if screen.background is None or not common.context.settings.decodes_pictures:
         return None
     return Wallpaper(HelperPictures(common.helper), screen.background, screen.size)
+
+
+def _targets(common: CommonParts, parts: OpenParts, widgets: AccessibilityService) -> APIRouter:
+    computer, lease = parts.computer, common.lease
+    computer.targets = target_reader(computer.observer, widgets, lease)
+    return targets_router(computer.observer, lease)
 
 
 def _viewer_count(live_view: LiveView | None) -> int:

@@ -18,8 +18,8 @@ from deskhand.desktop.windows.focused import Focused
 
 from .patch_matches import PatchMatches
 from .patch_png import LARGEST_FILE, read_patch
-from .patch_search import LARGEST, Patch, find_patch, resized
-from .target_reader import ScreenState, ShownEntries, TargetReader
+from .patch_search import LARGEST, PixelPatch, find_patch, resized
+from .target_reader import ScreenMoment, ShownEntries, TargetReader
 
 Json = dict[str, Any]
 
@@ -69,9 +69,9 @@ def target_reader(
 ) -> TargetReader:
     """Return the reader of the targets of actions on a screen."""
 
-    async def state() -> ScreenState:
+    async def state() -> ScreenMoment:
         frame, window = await frames.frame()
-        return ScreenState(frame, None if window is None else window.title)
+        return ScreenMoment(frame, None if window is None else window.title)
 
     return TargetReader(widgets, state, access)
 
@@ -102,7 +102,7 @@ def router(frames: ScreenFrames, access: AccessControl) -> APIRouter:
     return routes
 
 
-def _found(frame: Frame, patch: Patch, point: Point, scale: float) -> PatchMatches:
+def _found(frame: Frame, patch: PixelPatch, point: Point, scale: float) -> PatchMatches:
     picture = frame.pixels[..., 2::-1]
     found = find_patch(picture, patch, point)
     if found.unique or scale == 1:
@@ -111,7 +111,7 @@ def _found(frame: Frame, patch: Patch, point: Point, scale: float) -> PatchMatch
     return other if other.unique and not found.matches else found
 
 
-def _request(body: Json) -> tuple[Patch, Point, float]:
+def _request(body: Json) -> tuple[PixelPatch, Point, float]:
     known(body, ("patch", "point", "scale"))
     try:
         data = base64.b64decode(body.get("patch") or "", validate=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from .patch_search import LARGEST, Patch
+from .patch_search import LARGEST, PixelPatch
 
 LARGEST_FILE = 400_000
 """Bytes of a file that is read."""
@@ -23,7 +23,7 @@ _CHANNELS = {2: 3, 6: 4}
 """Channels of the colour types RGB and RGBA."""
 
 
-def patch_png(patch: Patch) -> bytes:
+def patch_png(patch: PixelPatch) -> bytes:
     """Return the file of a patch; the pixels that are ignored are transparent and black."""
     height, width = patch.pixels.shape[:2]
     channels = 3 if patch.ignored is None else 4
@@ -43,7 +43,7 @@ def patch_png(patch: Patch) -> bytes:
     )
 
 
-def read_patch(data: bytes) -> Patch:
+def read_patch(data: bytes) -> PixelPatch:
     """Return the patch of a file.
 
     Raises:
@@ -72,7 +72,7 @@ def read_patch(data: bytes) -> Patch:
     rows = np.frombuffer(unpacked, np.uint8).reshape(height, 1 + channels * width)
     pixels = _unfiltered(rows, channels).reshape(height, width, channels)
     ignored = pixels[..., 3] == 0 if channels == 4 else None
-    return Patch(np.ascontiguousarray(pixels[..., :3]), ignored)
+    return PixelPatch(np.ascontiguousarray(pixels[..., :3]), ignored)
 
 
 def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -49,7 +49,7 @@ _LEAST_EDGES = 16
 
 
 @dataclass(frozen=True)
-class Patch:
+class PixelPatch:
     """Pixels around a point."""
 
     pixels: Picture
@@ -75,12 +75,12 @@ def cut(pixels: NDArray[np.uint8], point: Point, size: Size = PATCH) -> tuple[Pi
     return np.ascontiguousarray(part), Point(point.x - left, point.y - top)
 
 
-def has_structure(patch: Patch) -> bool:
+def has_structure(patch: PixelPatch) -> bool:
     """Return True if there is enough in a patch to search for."""
     return int(patch.edges.sum()) >= _LEAST_EDGES
 
 
-def find_patch(frame: Picture, patch: Patch, point: Point) -> PatchMatches:
+def find_patch(frame: Picture, patch: PixelPatch, point: Point) -> PatchMatches:
     """Return the places of a frame that look like a patch; ``point`` is a pixel of the patch."""
     height, width = patch.pixels.shape[:2]
     if height > frame.shape[0] or width > frame.shape[1] or not has_structure(patch):
@@ -106,7 +106,7 @@ def find_patch(frame: Picture, patch: Patch, point: Point) -> PatchMatches:
     return PatchMatches(found, unique)
 
 
-def resized(patch: Patch, point: Point, factor: float) -> tuple[Patch, Point]:
+def resized(patch: PixelPatch, point: Point, factor: float) -> tuple[PixelPatch, Point]:
     """Return a patch and its point at another scale; each pixel is the nearest of the old one."""
     old = patch.pixels
     height, width = (max(1, round(edge * factor)) for edge in old.shape[:2])
@@ -116,7 +116,7 @@ def resized(patch: Patch, point: Point, factor: float) -> tuple[Patch, Point]:
     )
     ignored = None if patch.ignored is None else patch.ignored[rows][:, columns]
     moved = Point(min(int(point.x * factor), width - 1), min(int(point.y * factor), height - 1))
-    return Patch(np.ascontiguousarray(old[rows][:, columns]), ignored), moved
+    return PixelPatch(np.ascontiguousarray(old[rows][:, columns]), ignored), moved
 
 
 def _edges(picture: Picture) -> NDArray[np.bool_]:
@@ -128,7 +128,7 @@ def _edges(picture: Picture) -> NDArray[np.bool_]:
     return found
 
 
-def _probes(frame: Picture, patch: Patch) -> list[tuple[int, int]]:
+def _probes(frame: Picture, patch: PixelPatch) -> list[tuple[int, int]]:
     """Return the rows and columns of the edge pixels whose colours are rarest in the frame."""
     pixels, edges = patch.pixels, patch.edges
     colours = _colours(pixels)
@@ -171,7 +171,7 @@ def _places(
 
 
 def _scored(
-    frame: Picture, patch: Patch, places: Sequence[tuple[int, int]]
+    frame: Picture, patch: PixelPatch, places: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[Point, float]]:
     height, width = patch.pixels.shape[:2]
     wide, edges = patch.pixels.astype(np.int16), patch.edges

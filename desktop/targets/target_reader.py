@@ -28,7 +28,7 @@ from deskhand.desktop.lease.access import AccessControl
 
 from .identity import WidgetIdentity, identity_at, identity_with_focus
 from .patch_png import patch_png
-from .patch_search import Patch, cut, has_structure
+from .patch_search import PixelPatch, cut, has_structure
 from .widgets import ShownWidget, widgets_of
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class ShownEntries(Protocol):
 
 
 @dataclass(frozen=True)
-class ScreenState:
+class ScreenMoment:
     """What the screen shows at one moment."""
 
     frame: Frame
@@ -63,7 +63,7 @@ class ScreenState:
 
 @dataclass(frozen=True)
 class _Read:
-    state: ScreenState
+    state: ScreenMoment
     """Of the moment just before the read."""
     widgets: tuple[ShownWidget, ...]
 
@@ -74,7 +74,7 @@ class TargetReader:
     def __init__(
         self,
         widgets: ShownEntries,
-        state: Callable[[], Awaitable[ScreenState]],
+        state: Callable[[], Awaitable[ScreenMoment]],
         access: AccessControl,
         longest: float = LONGEST_SECONDS,
     ) -> None:
@@ -124,7 +124,7 @@ class TargetReader:
         self._access.check_view()
         return found
 
-    async def _current(self, now: ScreenState, points: Sequence[Point]) -> _Read | None:
+    async def _current(self, now: ScreenMoment, points: Sequence[Point]) -> _Read | None:
         """Return the newest read if it is valid for the points, or read again."""
         if self._last is not None:
             # Shielded: a timeout ends the wait of this action, not the read.
@@ -150,13 +150,15 @@ class TargetReader:
         return widgets_of(self._widgets.entries())
 
 
-def _target(read: _Read, now: ScreenState, point: Point | None) -> Json | None:
+def _target(read: _Read, now: ScreenMoment, point: Point | None) -> Json | None:
+    height, width = now.frame.pixels.shape[:2]
+    screen: Json = {"screen": {"width": width, "height": height}}
     if point is None:
         identity = identity_with_focus(read.widgets, now.window)
-        return None if identity is None else _described(identity)
+        return None if identity is None else _described(identity) | screen
     identity = identity_at(read.widgets, point, now.window)
     found: Json = {} if identity is None else _described(identity)
-    found["native_point"] = list(point)
+    found |= {"native_point": list(point), **screen}
     patch, at = _patch(now.frame, point, read.widgets)
     if has_structure(patch):
         found["patch"] = base64.b64encode(patch_png(patch)).decode()
@@ -168,7 +170,7 @@ def _described(identity: WidgetIdentity) -> Json:
     return {**identity.to_json(), "source": "accessibility"}
 
 
-def _patch(frame: Frame, point: Point, widgets: Sequence[ShownWidget]) -> tuple[Patch, Point]:
+def _patch(frame: Frame, point: Point, widgets: Sequence[ShownWidget]) -> tuple[PixelPatch, Point]:
     pixels, at = cut(frame.pixels, point)
     height, width = pixels.shape[:2]
     left, top = point.x - at.x, point.y - at.y
@@ -178,10 +180,10 @@ def _patch(frame: Frame, point: Point, widgets: Sequence[ShownWidget]) -> tuple[
             box = one.region
             rows = slice(max(box.top - top, 0), max(box.bottom - top, 0))
             ignored[rows, max(box.left - left, 0) : max(box.right - left, 0)] = True
-    return Patch(pixels, ignored), at
+    return PixelPatch(pixels, ignored), at
 
 
-def _is_same(read: _Read, now: ScreenState, point: Point | None) -> bool:
+def _is_same(read: _Read, now: ScreenMoment, point: Point | None) -> bool:
     """Return True if the screen shows at a point what it showed when the widgets were read."""
     if read.state.window != now.window:
         return False
@@ -196,7 +198,7 @@ def _is_same(read: _Read, now: ScreenState, point: Point | None) -> bool:
     return int(np.count_nonzero(differs)) <= _CARET_PIXELS
 
 
-def _checked_region(read: _Read, now: ScreenState, point: Point | None) -> Region | None:
+def _checked_region(read: _Read, now: ScreenMoment, point: Point | None) -> Region | None:
     height, width = now.frame.pixels.shape[:2]
     if point is None:
         identity = identity_with_focus(read.widgets, now.window)

@@ -24,6 +24,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.step_target import StepTarget, step_targets
 from deskhand.tools.kit.support.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
 from deskhand.tools.kit.support.human_control import HumanControlWait, HumanControlWaits
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
@@ -63,6 +64,8 @@ class ComputerOutcome:
     """Replacement to publish for a text that was typed into a password field."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Milliseconds by stage."""
+    targets: tuple[StepTarget | None, ...] = ()
+    """What the action was aimed at."""
 
     @property
     def error(self) -> str | None:
@@ -151,6 +154,7 @@ class ComputerTool:
             response.get("changed_fraction"),
             response.get("told_text"),
             response.get("timings", {}),
+            step_targets(response.get("targets")),
         )
 
     async def glance(self) -> Image | None:
@@ -215,6 +219,8 @@ class ComputerTool:
             position = await self._post({"action": "cursor_position"}, f"{call_id}.pointer")
             # The position is in pixels of the model's picture, as the coordinates of an action are.
             payload = {**payload, "coordinate": position["point"]}
+        if wanted.kind == "action":
+            payload = {**payload, "observe": {**payload["observe"], "targets": True}}
         return await self._post(self._with_since(payload), call_id, wanted.seconds)
 
     def _with_since(self, payload: Json) -> Json:

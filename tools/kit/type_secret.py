@@ -8,6 +8,7 @@ its result.
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from deskhand.tools.conversation.step_target import step_targets
 from deskhand.tools.kit.support.arguments import BadArguments, text
 from deskhand.tools.kit.support.spec import (
     HUMAN_IN_CONTROL,
@@ -125,7 +126,8 @@ class TypeSecretTool:
     ) -> tuple[ToolOutcome, str]:
         """Return the outcome, and the host of the page that received the value."""
         # A screenshot in the response could show the value, in a field that does not mask it.
-        typing: Json = {"action": "type", "text": secret.value, "observe": {"screenshot": False}}
+        observe: Json = {"screenshot": False, "targets": True}
+        typing: Json = {"action": "type", "text": secret.value, "observe": observe}
         # The desktop service checks the field with the keyboard focus, and that it stays the same.
         typing["protected"] = True
         if secret.domains:
@@ -140,7 +142,9 @@ class TypeSecretTool:
             return ToolOutcome(error=f"not typed: {ended}" if ended else str(error)), ""
         except MachineUnavailable as error:
             return ToolOutcome(error=str(error)), ""
-        return ToolOutcome({"typed": secret.name}), str(reply.get("typed_into", ""))
+        targets = step_targets(reply.get("targets"))
+        typed = ToolOutcome({"typed": secret.name}, targets=targets)
+        return typed, str(reply.get("typed_into", ""))
 
 
 NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"

@@ -216,6 +216,32 @@ class StepRow(Base):
     video_end: Mapped[float | None]
 
 
+class StepTargetRow(Base):
+    """What a step's action was aimed at; a drag has two, where it begins and where it ends."""
+
+    __tablename__ = "step_targets"
+
+    step_id: Mapped[str] = mapped_column(
+        ForeignKey("steps.id", ondelete="CASCADE"), primary_key=True
+    )
+    position: Mapped[int] = mapped_column(primary_key=True)
+    role: Mapped[str]
+    """Empty, like the name, if no widget could be named."""
+    name: Mapped[str]
+    near: Mapped[Json]
+    """Texts beside the widget, as ``{"texts": [...]}``."""
+    x: Mapped[int | None]
+    """The point in native pixels; ``None`` for keys."""
+    y: Mapped[int | None]
+    screen_width: Mapped[int]
+    screen_height: Mapped[int]
+    patch: Mapped[bytes | None]
+    """PNG of the pixels around the point."""
+    patch_x: Mapped[int | None]
+    """The point's position in the patch."""
+    patch_y: Mapped[int | None]
+
+
 class AuditRow(Base):
     """A record of the audit log; triggers refuse its change, and its removal for 400 days."""
 

@@ -1,7 +1,7 @@
 """Queries on the rows of steps: the tool calls of a chat."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -9,10 +9,11 @@ from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.step_hash import last_step_hash
+from deskhand.tools.conversation.step_target import StepTarget
 from deskhand.tools.conversation.views import StepView
 
 from .errors import UnknownRow
-from .schema import ChatRow, StepRow, TurnRow
+from .schema import ChatRow, StepRow, StepTargetRow, TurnRow
 
 Json = dict[str, Any]
 
@@ -128,6 +129,47 @@ def end(connection: Connection, step_id: str, ended: StepEnd) -> StepView:
     if row is None:
         raise UnknownRow("step", step_id)
     return StepView(**row)
+
+
+def add_targets(connection: Connection, step_id: str, targets: Sequence[StepTarget | None]) -> None:
+    """Store what a step's action was aimed at, as far as it is known."""
+    rows = [
+        {
+            "step_id": step_id,
+            "position": position,
+            "role": one.role,
+            "name": one.name,
+            "near": {"texts": list(one.near)},
+            **dict(zip(("x", "y"), one.point or (None, None), strict=True)),
+            **dict(zip(("screen_width", "screen_height"), one.screen, strict=True)),
+            "patch": one.patch,
+            **dict(zip(("patch_x", "patch_y"), one.patch_point or (None, None), strict=True)),
+        }
+        for position, one in enumerate(targets)
+        if one is not None
+    ]
+    if rows:
+        connection.execute(insert(StepTargetRow), rows)
+
+
+async def targets_of_turn(
+    session: AsyncSession, chat_id: str, turn: int
+) -> dict[str, dict[int, StepTarget]]:
+    """Return the known targets of a turn's steps, by the step's id and their position."""
+    query = select(StepTargetRow).join(StepRow, StepRow.id == StepTargetRow.step_id)
+    query = query.where(StepRow.chat_id == chat_id, StepRow.turn == turn)
+    found: dict[str, dict[int, StepTarget]] = {}
+    for row in await session.scalars(query):
+        found.setdefault(row.step_id, {})[row.position] = StepTarget(
+            row.role,
+            row.name,
+            tuple(row.near["texts"]),
+            None if row.x is None or row.y is None else (row.x, row.y),
+            (row.screen_width, row.screen_height),
+            row.patch,
+            None if row.patch_x is None or row.patch_y is None else (row.patch_x, row.patch_y),
+        )
+    return found
 
 
 async def _get(session: AsyncSession, step_id: str) -> StepRow:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from deskhand.desktop.targets.patch_png import LARGEST_FILE, patch_png, read_patch
-from deskhand.desktop.targets.patch_search import Patch
+from deskhand.desktop.targets.patch_search import PixelPatch
 
 RANDOM = np.random.default_rng(3)
 PICTURE = RANDOM.integers(0, 256, (9, 13, 3), np.uint8)
@@ -34,11 +34,11 @@ def head(width: int = 2, height: int = 1, *rest: int) -> bytes:
 
 
 def test_a_picture_survives() -> None:
-    assert (read_patch(patch_png(Patch(PICTURE))).pixels == PICTURE).all()
+    assert (read_patch(patch_png(PixelPatch(PICTURE))).pixels == PICTURE).all()
 
 
 def test_other_programs_read_the_file() -> None:
-    assert (np.asarray(Image.open(io.BytesIO(patch_png(Patch(PICTURE))))) == PICTURE).all()
+    assert (np.asarray(Image.open(io.BytesIO(patch_png(PixelPatch(PICTURE))))) == PICTURE).all()
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA"])
@@ -105,7 +105,7 @@ def test_a_file_that_unpacks_to_more_is_read_to_the_size_of_the_picture() -> Non
 def test_ignored_pixels_are_transparent_and_have_no_colour() -> None:
     ignored = np.zeros((9, 13), bool)
     ignored[2:5, 3:7] = True
-    data = patch_png(Patch(PICTURE, ignored))
+    data = patch_png(PixelPatch(PICTURE, ignored))
     again = read_patch(data)
     assert again.ignored is not None
     assert (again.ignored == ignored).all()

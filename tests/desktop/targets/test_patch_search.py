@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.targets.patch_search import (
-    Patch,
     Picture,
+    PixelPatch,
     cut,
     find_patch,
     has_structure,
@@ -44,7 +44,7 @@ def bgrx(picture: Picture) -> NDArray[np.uint8]:
 def test_a_patch_is_found_where_it_was_cut() -> None:
     frame = screen((50, 60, drawing(1)), (200, 100, drawing(2)), (100, 200, drawing(3)))
     patch, at = cut(bgrx(frame), Point(232, 120))
-    found = find_patch(frame, Patch(patch), at)
+    found = find_patch(frame, PixelPatch(patch), at)
     assert found.unique
     assert found.matches[0].point == Point(232, 120)
     assert found.matches[0].score == 1.0
@@ -53,7 +53,7 @@ def test_a_patch_is_found_where_it_was_cut() -> None:
 def test_a_patch_is_found_where_it_has_moved_to() -> None:
     patch = drawing(2)
     frame = screen((5, 5, drawing(1)), (301, 203, patch), (100, 200, drawing(3)))
-    found = find_patch(frame, Patch(patch), Point(30, 20))
+    found = find_patch(frame, PixelPatch(patch), Point(30, 20))
     assert found.unique
     assert found.matches[0].point == Point(331, 223)
 
@@ -62,43 +62,43 @@ def test_slightly_other_colours_are_the_same() -> None:
     frame = screen((301, 203, drawing(2)), (5, 5, drawing(1)))
     noise = RANDOM.integers(-8, 9, drawing(2).shape)
     patch = np.clip(drawing(2).astype(int) + noise, 0, 255).astype(np.uint8)
-    assert find_patch(frame, Patch(patch), Point(0, 0)).unique
+    assert find_patch(frame, PixelPatch(patch), Point(0, 0)).unique
 
 
 def test_a_second_equal_place_makes_it_ambiguous() -> None:
     frame = screen((5, 5, drawing(1)), (200, 5, drawing(1)))
-    found = find_patch(frame, Patch(drawing(1)), Point(0, 0))
+    found = find_patch(frame, PixelPatch(drawing(1)), Point(0, 0))
     assert not found.unique
     assert {one.point for one in found.matches[:2]} == {Point(5, 5), Point(200, 5)}
 
 
 def test_a_button_with_another_text_is_another_button() -> None:
     frame = screen((5, 5, drawing(1)), (200, 5, drawing(2)))
-    assert not find_patch(frame, Patch(drawing(3)), Point(0, 0)).unique
-    assert find_patch(frame, Patch(drawing(1)), Point(0, 0)).matches[0].point == Point(5, 5)
+    assert not find_patch(frame, PixelPatch(drawing(3)), Point(0, 0)).unique
+    assert find_patch(frame, PixelPatch(drawing(1)), Point(0, 0)).matches[0].point == Point(5, 5)
 
 
 @pytest.mark.parametrize("color", [(240, 240, 240), (1, 2, 3)])
 def test_a_plain_patch_is_never_found(color: tuple[int, int, int]) -> None:
     patch = np.full((40, 64, 3), color, np.uint8)
-    assert find_patch(screen(), Patch(patch), Point(0, 0)).matches == ()
+    assert find_patch(screen(), PixelPatch(patch), Point(0, 0)).matches == ()
 
 
 def test_a_patch_larger_than_the_frame_is_not_found() -> None:
-    assert not find_patch(drawing(1), Patch(drawing(1, 80, 40)), Point(0, 0)).unique
-    assert not find_patch(drawing(1), Patch(drawing(1, 64, 50)), Point(0, 0)).unique
+    assert not find_patch(drawing(1), PixelPatch(drawing(1, 80, 40)), Point(0, 0)).unique
+    assert not find_patch(drawing(1), PixelPatch(drawing(1, 64, 50)), Point(0, 0)).unique
 
 
 def test_a_pattern_with_too_many_places_is_not_unique() -> None:
     stripes = screen()
     stripes[:, ::4] = 0
-    found = find_patch(stripes, Patch(stripes[:40, :64].copy()), Point(0, 0))
+    found = find_patch(stripes, PixelPatch(stripes[:40, :64].copy()), Point(0, 0))
     assert not found.unique
     assert len(found.matches) == 5
 
 
 def test_nothing_like_it() -> None:
-    assert find_patch(screen(), Patch(drawing(1)), Point(0, 0)).matches == ()
+    assert find_patch(screen(), PixelPatch(drawing(1)), Point(0, 0)).matches == ()
 
 
 @pytest.mark.parametrize("at", [Point(0, 0), Point(399, 299), Point(200, 3), Point(3, 150)])
@@ -118,8 +118,8 @@ def test_a_patch_of_a_small_screen_is_the_whole_screen() -> None:
 @pytest.mark.parametrize("factor", [0.5, 1.5, 2.0])
 def test_a_scaled_patch_is_found_on_a_scaled_screen(factor: float) -> None:
     frame = screen((40, 60, drawing(1)), (200, 100, drawing(2)))
-    larger = resized(Patch(frame), Point(0, 0), factor)[0].pixels
-    patch, at = resized(Patch(drawing(2)), Point(32, 20), factor)
+    larger = resized(PixelPatch(frame), Point(0, 0), factor)[0].pixels
+    patch, at = resized(PixelPatch(drawing(2)), Point(32, 20), factor)
     found = find_patch(larger, patch, at)
     assert found.unique
     point = found.matches[0].point
@@ -135,7 +135,7 @@ def test_random_screens(seed: int) -> None:
     frame = screen(*((x, y, drawing(1000 * seed + i)) for i, (x, y) in enumerate(spots[:8])))
     wanted = int(random.integers(0, 8))
     x, y = spots[wanted]
-    found = find_patch(frame, Patch(drawing(1000 * seed + wanted)), Point(3, 4))
+    found = find_patch(frame, PixelPatch(drawing(1000 * seed + wanted)), Point(3, 4))
     assert found.unique
     assert found.matches[0].point == Point(x + 3, y + 4)
 
@@ -146,15 +146,15 @@ def test_ignored_pixels_may_differ() -> None:
     changed = drawing(2)
     changed[5:20, 5:50] = RANDOM.integers(0, 256, (15, 45, 3), np.uint8)
     frame = screen((301, 203, changed), (5, 5, drawing(1)))
-    assert not find_patch(frame, Patch(drawing(2)), Point(0, 0)).unique
-    found = find_patch(frame, Patch(drawing(2), ignored), Point(0, 0))
+    assert not find_patch(frame, PixelPatch(drawing(2)), Point(0, 0)).unique
+    found = find_patch(frame, PixelPatch(drawing(2), ignored), Point(0, 0))
     assert found.unique
     assert found.matches[0].point == Point(301, 203)
-    larger = resized(Patch(frame), Point(0, 0), 2.0)[0].pixels
-    twice, _ = resized(Patch(drawing(2), ignored), Point(0, 0), 2.0)
+    larger = resized(PixelPatch(frame), Point(0, 0), 2.0)[0].pixels
+    twice, _ = resized(PixelPatch(drawing(2), ignored), Point(0, 0), 2.0)
     assert find_patch(larger, twice, Point(0, 0)).matches[0].point == Point(602, 406)
 
 
 def test_a_patch_of_ignored_pixels_has_no_structure() -> None:
-    assert has_structure(Patch(drawing(1)))
-    assert not has_structure(Patch(drawing(1), np.ones((40, 64), bool)))
+    assert has_structure(PixelPatch(drawing(1)))
+    assert not has_structure(PixelPatch(drawing(1), np.ones((40, 64), bool)))

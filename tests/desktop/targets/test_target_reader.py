@@ -16,7 +16,7 @@ from deskhand.desktop.errors import DesktopError, NoAccessibility
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.lease.access import UnrestrictedAccess
 from deskhand.desktop.targets.patch_png import read_patch
-from deskhand.desktop.targets.target_reader import ScreenState, TargetReader
+from deskhand.desktop.targets.target_reader import ScreenMoment, TargetReader
 
 Json = dict[str, Any]
 
@@ -27,6 +27,7 @@ FIELD: Json = {
     "rectangle": [100, 60, 160, 80],
     "states": ["focused", "editable"],
 }
+SCREEN = {"width": 400, "height": 300}
 RANDOM = np.random.default_rng(1)
 PIXELS = RANDOM.integers(0, 256, (300, 400, 4), np.uint8)
 
@@ -38,7 +39,7 @@ class Scene:
     roots: list[Json] = field(
         default_factory=lambda: [{"role": "frame", "children": [BUTTON, FIELD]}]
     )
-    state: ScreenState = field(default_factory=lambda: ScreenState(Frame(PIXELS, 1, 0.0), None))
+    state: ScreenMoment = field(default_factory=lambda: ScreenMoment(Frame(PIXELS, 1, 0.0), None))
     reads: int = 0
     error: Exception | None = None
     gate: threading.Event | None = None
@@ -52,7 +53,7 @@ class Scene:
             raise self.error
         return self.roots
 
-    async def now(self) -> ScreenState:
+    async def now(self) -> ScreenMoment:
         return self.state
 
     def paint(self, left: int, top: int, right: int, bottom: int) -> None:
@@ -90,7 +91,7 @@ def test_a_click_has_the_widget_and_the_pixels_at_its_point() -> None:
         assert (patch.pixels[y, x] == PIXELS[115, 130, 2::-1]).all()
         assert found == {
             **{"role": "button", "name": "Save", "near": [], "rectangle": [100, 100, 160, 130]},
-            **{"source": "accessibility", "native_point": [130, 115]},
+            **{"source": "accessibility", "native_point": [130, 115], "screen": SCREEN},
         }
 
     played(Scene(), play)
@@ -131,7 +132,7 @@ def test_an_unnamed_place_has_its_point_and_pixels_only() -> None:
     async def play(reader: TargetReader) -> None:
         (first, last) = await reader.targets([Point(300, 200), Point(350, 250)])
         assert first is not None
-        assert set(first) == {"native_point", "patch", "patch_point"}
+        assert set(first) == {"native_point", "screen", "patch", "patch_point"}
         assert last is not None
         assert last["native_point"] == [350, 250]
 
@@ -139,10 +140,12 @@ def test_an_unnamed_place_has_its_point_and_pixels_only() -> None:
 
 
 def test_a_plain_place_has_no_patch() -> None:
-    scene = Scene(state=ScreenState(Frame(np.zeros((300, 400, 4), np.uint8), 1, 0.0), None))
+    scene = Scene(state=ScreenMoment(Frame(np.zeros((300, 400, 4), np.uint8), 1, 0.0), None))
 
     async def play(reader: TargetReader) -> None:
-        assert await reader.targets([Point(300, 200)]) == [{"native_point": [300, 200]}]
+        assert await reader.targets([Point(300, 200)]) == [
+            {"native_point": [300, 200], "screen": SCREEN}
+        ]
 
     played(scene, play)
 
@@ -178,7 +181,7 @@ def test_another_size_of_the_screen_is_another_screen() -> None:
 
     async def play(reader: TargetReader) -> None:
         await reader.targets([Point(130, 115)])
-        scene.state = ScreenState(Frame(PIXELS[:250], 1, 0.0), None)
+        scene.state = ScreenMoment(Frame(PIXELS[:250], 1, 0.0), None)
         await reader.targets([Point(130, 115)])
         assert scene.reads == 2
 

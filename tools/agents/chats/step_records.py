@@ -91,6 +91,9 @@ class StepRecords:
         )
         pictures = [b.file_id for b in call_result.result.content if isinstance(b, Image)]
         final = call_result.final_arguments
+        targets = [
+            one and one.masked(self._mask.hide_recorded) for one in call_result.outcome.targets
+        ]
 
         def work(connection: Connection) -> StepView:
             now = self._repository.now()
@@ -107,7 +110,9 @@ class StepRecords:
                 None if request is None else asdict(request.usage),
             )
             chats.count_change(connection, self._chat_id, now)
-            return steps.end(connection, step_id, ended)
+            view = steps.end(connection, step_id, ended)
+            steps.add_targets(connection, step_id, targets)
+            return view
 
         view = await self._repository.store.write_short(work)
         self._repository.hub.publish("step", self._chat_id, view.to_json())

@@ -330,7 +330,8 @@ class ChatToolbox:
             "changed_fraction": done.changed_fraction,
         }
         shown = self._final_arguments(call, done)
-        return CallResult(ToolOutcome(error=error), redacted, dict(done.timings), details, shown)
+        outcome = ToolOutcome(error=error, targets=done.targets)
+        return CallResult(outcome, redacted, dict(done.timings), details, shown)
 
     def _final_arguments(self, call: ToolCall, done: ComputerOutcome) -> Json | None:
         if done.error is not None:

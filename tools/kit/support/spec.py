@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 from deskhand.tools.conversation.conversation import Image
+from deskhand.tools.conversation.step_target import StepTarget
 
 Json = dict[str, Any]
 
@@ -41,6 +42,8 @@ class ToolOutcome:
     """True if it failed because a disk has no room for what it writes."""
     pictures: tuple[Image, ...] = ()
     """Pictures for the model, beside the value."""
+    targets: tuple[StepTarget | None, ...] = ()
+    """What an action on the screen was aimed at, for the step."""
 
     @classmethod
     def of_error(cls, error: Exception, text: str = "") -> Self:

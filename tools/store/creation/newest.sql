@@ -221,4 +221,20 @@ CREATE TABLE notifications (
 	CONSTRAINT fk_notifications_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_notifications_chat_id ON notifications (chat_id);
-INSERT INTO alembic_version VALUES ('0043');
+CREATE TABLE step_targets (
+	step_id VARCHAR NOT NULL, 
+	position INTEGER NOT NULL, 
+	role VARCHAR NOT NULL, 
+	name VARCHAR NOT NULL, 
+	near JSON NOT NULL, 
+	x INTEGER, 
+	y INTEGER, 
+	screen_width INTEGER NOT NULL, 
+	screen_height INTEGER NOT NULL, 
+	patch BLOB, 
+	patch_x INTEGER, 
+	patch_y INTEGER, 
+	CONSTRAINT pk_step_targets PRIMARY KEY (step_id, position), 
+	CONSTRAINT fk_step_targets_step_id_steps FOREIGN KEY(step_id) REFERENCES steps (id) ON DELETE CASCADE
+);
+INSERT INTO alembic_version VALUES ('0050');
