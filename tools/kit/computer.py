@@ -39,6 +39,8 @@ GLANCE_SECONDS = 5.0
 OCCUPIED = 409
 NOT_DONE = "Not done:"
 """Start of the result of a call that was not sent because a person changed the screen."""
+REPLAYED = "replay-"
+"""Beginning of the ids of a replay's calls: their targets have just been found by other means."""
 PATIENCE = 30.0
 """Timeout of a request in seconds, beyond the duration of the action and of settling."""
 
@@ -219,7 +221,7 @@ class ComputerTool:
             position = await self._post({"action": "cursor_position"}, f"{call_id}.pointer")
             # The position is in pixels of the model's picture, as the coordinates of an action are.
             payload = {**payload, "coordinate": position["point"]}
-        if wanted.kind == "action":
+        if wanted.kind == "action" and not call_id.startswith(REPLAYED):
             payload = {**payload, "observe": {**payload["observe"], "targets": True}}
         return await self._post(self._with_since(payload), call_id, wanted.seconds)
 

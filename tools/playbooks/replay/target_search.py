@@ -1,12 +1,19 @@
-"""Search for targets on a desktop: reads its widgets and windows, and finds a target among them."""
+"""Search for targets on a desktop: reads its widgets and windows, and finds a target among them.
 
+The picture of a target is only searched for if no widget has its identity.
+"""
+
+import asyncio
+from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.geometry import Point, Size, convert, model_size
+from deskhand.desktop.targets.patch_matches import PatchMatches, patch_matches
 from deskhand.desktop.targets.widgets import ShownWidget, uncovered, widgets_of
-from deskhand.tools.kit.support.spec import Machine
+from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
 from deskhand.tools.playbooks.playbook import Target
-from deskhand.tools.playbooks.targets.targets import Ambiguous, Found, find_target
+from deskhand.tools.playbooks.targets.patches import patch_search
+from deskhand.tools.playbooks.targets.targets import Ambiguous, Found, Missing, find_target
 
 from .sight import Located, NotLocated, Screen
 
@@ -14,6 +21,10 @@ Json = dict[str, Any]
 
 WIDGETS = "/api/v0/desktop/accessibility"
 WINDOWS = "/api/v0/desktop/windows"
+FIND_PATCH = "/api/v0/desktop/find-patch"
+LARGEST_PATCH = 400_000
+"""Bytes of a picture that a desktop searches for."""
+BAD_REQUEST = 400
 PATIENCE = 25.0
 _DOCUMENT = "document"
 _LEAST_SCROLLED = 100
@@ -36,6 +47,9 @@ class DesktopTargetSearch:
         point = target.point
         scaled = None if point is None else convert(Point(*point), Size(*recorded), native)
         found = find_target(target, widgets, None, scaled)
+        if isinstance(found, Missing) and target.patch:
+            patch = await self._patch(machine, target, recorded, native, patches)
+            found = find_target(target, widgets, patch, scaled)
         if isinstance(found, Found):
             return Located(convert(found.point, native, model_size(native)), found.by)
         if isinstance(found, Ambiguous):
@@ -44,12 +58,41 @@ class DesktopTargetSearch:
         scrollable = None if document is None else convert(document, native, model_size(native))
         return NotLocated(_joined(found.searched), _joined(found.seen), scrollable=scrollable)
 
+    async def _patch(
+        self,
+        machine: Machine,
+        target: Target,
+        recorded: tuple[int, int],
+        native: Size,
+        folder: str,
+    ) -> PatchMatches:
+        """Return the places of a target's picture; none if there is no such picture."""
+        picture = await asyncio.to_thread(_read, Path(folder), target.patch)
+        if not picture:
+            return PatchMatches((), False)
+        body = patch_search(picture, target.point, recorded, native)
+        try:
+            return patch_matches(
+                await machine.request("POST", FIND_PATCH, json=body, timeout=PATIENCE)
+            )
+        except MachineRefused as error:
+            if error.status != BAD_REQUEST:
+                raise
+            # A picture of another form, which the desktop does not read.
+            return PatchMatches((), False)
+        except ValueError as error:
+            raise MachineUnavailable(str(error)) from error
+
     async def _widgets(self, machine: Machine) -> tuple[Size, tuple[ShownWidget, ...]]:
         tree: Json = await machine.request("GET", WIDGETS, timeout=PATIENCE)
         windows: Json = await machine.request("GET", WINDOWS, timeout=PATIENCE)
         active = next((one["title"] for one in windows["windows"] if one.get("focused")), None)
         native = Size(tree["space"]["width"], tree["space"]["height"])
-        return native, uncovered(widgets_of(tree["applications"]), active)
+        try:
+            widgets = widgets_of(tree["applications"])
+        except ValueError as error:
+            raise MachineUnavailable(str(error)) from error
+        return native, uncovered(widgets, active)
 
 
 def _document(widgets: tuple[ShownWidget, ...]) -> Point | None:
@@ -66,3 +109,14 @@ def _shorter(widget: ShownWidget) -> int:
 
 def _joined(parts: tuple[str, ...]) -> str:
     return "; ".join(parts) if parts else "nothing like it"
+
+
+def _read(folder: Path, name: str) -> bytes:
+    """Read a picture; empty if it is not in the folder, or too large."""
+    path = (folder / name).resolve()
+    try:
+        if not path.is_relative_to(folder.resolve()) or path.stat().st_size > LARGEST_PATCH:
+            return b""
+        return path.read_bytes()
+    except OSError:
+        return b""
