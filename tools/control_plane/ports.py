@@ -203,6 +203,9 @@ class Chats(Protocol):
     async def delete(self, chat_id: str) -> Any:
         """Delete a chat with its children, files and recordings."""
 
+    async def desktop_of(self, chat_id: str) -> str | None:
+        """Return the id of a chat's desktop, None if it has none."""
+
     async def default_chat(self, token_name: str, owner: str) -> ChatView:
         """Return the chat for callers that name none."""
 

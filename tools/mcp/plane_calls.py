@@ -20,7 +20,8 @@ from deskhand.desktop.mcp.tool import McpResult, McpTool
 from deskhand.tools.control_plane import caller
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.kit.support.spec import Json
+from deskhand.tools.kit.support.spec import Json, Tool, ToolOutcome
+from deskhand.tools.store.database import uncancelled
 from deskhand.tools.store.errors import StoreError, UnknownRow
 from deskhand.vncbridge.auth.scopes import chats_of
 
@@ -125,26 +126,30 @@ class PlaneCalls:
         try:
             chat = await self._chat(arguments.pop(CHAT, None))
             self._noted |= {"tool": name, "chat": chat}
-            # Before the call too, which may be cancelled.
-            await self._note_desktop(chat)
             call_id = f"mcp_{uuid.uuid4().hex}"
             if name not in ON_DESKTOP:
                 limited = within_limits(name, arguments)
-                outcome = await self._chats.call_tool(name, limited, chat, call_id)
-                await self._note_desktop(chat)
+                outcome = await self._outcome(name, limited, chat, call_id)
                 return self._with_page(result_of(name, outcome.value, outcome.error))
-            key = f"{self._key}\n{chat}"
-            tool = ChatTool(name, self._seen, key, self._selection)
-            outcome = await self._chats.call_tool(tool, arguments, chat, call_id)
-            await self._note_desktop(chat)
+            tool = ChatTool(name, self._seen, f"{self._key}\n{chat}", self._selection)
+            outcome = await self._outcome(tool, arguments, chat, call_id)
             return await self._linked(tool.result(outcome), chat)
         except (ChatError, StoreError) as error:
             return McpResult(str(error), is_error=True)
 
+    async def _outcome(
+        self, tool: str | Tool, arguments: Json, chat: str, call_id: str
+    ) -> ToolOutcome:
+        """Call a tool, and note the desktop of the chat, which its first call may have started."""
+        try:
+            return await self._chats.call_tool(tool, arguments, chat, call_id)
+        finally:
+            # Also of a cancelled call: the audit log has it.
+            await uncancelled(self._note_desktop(chat))
+
     async def _note_desktop(self, chat: str) -> None:
-        """Note the desktop of the chat, which its first call may have started."""
         with suppress(ChatError, StoreError):
-            if "desktop" not in self._noted and (found := (await self._chats.get(chat)).desktop_id):
+            if found := await self._chats.desktop_of(chat):
                 self._noted["desktop"] = found
 
     def _with_page(self, result: McpResult) -> McpResult:

@@ -60,6 +60,11 @@ async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -
     return False
 
 
+async def desktop_of(session: AsyncSession, chat_id: str) -> str | None:
+    """Return the id of a chat's desktop; None without one, and for a chat that does not exist."""
+    return await session.scalar(select(ChatRow.desktop_id).where(ChatRow.id == chat_id))
+
+
 async def with_ancestors(session: AsyncSession, chat_id: str) -> tuple[ChatRow, tuple[str, ...]]:
     """Return the row of a chat, and the ids of its ancestors; raises ``UnknownRow``."""
     chat = await get(session, chat_id)

@@ -92,6 +92,10 @@ class FakeChats:
         self.known = {chat.id: chat, **self.known}
         return chat
 
+    async def desktop_of(self, chat_id: str) -> str | None:
+        chat = self.known.get(chat_id)
+        return None if chat is None else chat.desktop_id
+
     async def changed_turns(self, chat_id: str) -> Sequence[int]:
         return (2,)
 

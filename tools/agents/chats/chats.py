@@ -217,6 +217,10 @@ class Chats:
         """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""
         return await self._repository.view(chat_id)
 
+    async def desktop_of(self, chat_id: str) -> str | None:
+        """Return the id of a chat's desktop, None if it has none."""
+        return await self._repository.store.read(lambda s: chats.desktop_of(s, chat_id))
+
     async def messages(self, chat_id: str) -> Sequence[MessageView]:
         """Return the messages of a chat, oldest first, then the queued ones."""
         return await self._repository.store.read(lambda s: messages.views(s, chat_id))
