@@ -19,6 +19,8 @@ _AFTER = 3
 _LEAST_LEAD = 1.25
 """The closest widget must be this many times as close as the next one, or both are."""
 _DIAGONAL_REACH = 200
+_LABEL_REACH = 150
+_MOST_TRIED = 40
 
 
 class Distance(NamedTuple):
@@ -86,10 +88,12 @@ def near_texts(
 ) -> tuple[str, ...]:
     """Return the texts by which a reader would tell where a widget is, the best first.
 
-    ``rivals`` are the other widgets of its role and name: if there are any, only texts count that
-    are near this one and none of them.
+    ``rivals`` are the other widgets of its role and name. If there are any, only texts count that
+    are near this one and none of them. Otherwise only labels count: texts with numbers, or further
+    away, often differ in the next run.
     """
     known = tuple(widgets)
+    inputs = [one for one in known if one.takes_input]
     found: list[tuple[bool, bool, Distance, str]] = []
     for one in known:
         if not one.name or len(one.name) > LONGEST or one == widget or one.is_inside(widget):
@@ -99,13 +103,15 @@ def near_texts(
         # A name around everything, such as the window's title, does not tell where a widget is.
         if where.kind != 1 or is_same or one.holds_text:
             continue
+        is_input = one.takes_input or any(one.is_inside(other) for other in inputs)
         has_digits = any(character.isdigit() for character in one.name)
-        found.append((one.takes_input, has_digits, where, one.name))
-    texts = tuple(dict.fromkeys(name for *_, name in sorted(found)))
+        if rivals or not (is_input or has_digits or where.pixels > _LABEL_REACH):
+            found.append((is_input, has_digits, where, one.name))
+    texts = list(dict.fromkeys(name for *_, name in sorted(found)))
     if rivals:
         every = (widget, *rivals)
-        texts = tuple(text for text in texts if nearest(text, every, known) == (widget,))
-    return texts[:MOST]
+        texts = [one for one in texts[:_MOST_TRIED] if nearest(one, every, known) == (widget,)]
+    return tuple(texts[:MOST])
 
 
 def _overlap(start: int, end: int, other_start: int, other_end: int) -> bool:

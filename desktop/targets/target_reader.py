@@ -39,6 +39,8 @@ LONGEST_SECONDS = 0.25
 _CARET_PIXELS = 80
 """Pixels that may differ in an unchanged place: a caret that blinks."""
 _AROUND = 24
+_MOST_IGNORED = 0.4
+"""Share of a patch that may be typed content."""
 
 
 class ShownEntries(Protocol):
@@ -160,7 +162,9 @@ def _target(read: _Read, now: ScreenMoment, point: Point | None) -> Json | None:
     found: Json = {} if identity is None else _described(identity)
     found |= {"native_point": list(point), **screen}
     patch, at = _patch(now.frame, point, read.widgets)
-    if has_structure(patch):
+    # A border around typed content alone is that of any field.
+    is_mostly_typed = patch.ignored is not None and patch.ignored.mean() > _MOST_IGNORED
+    if has_structure(patch) and not is_mostly_typed:
         found["patch"] = base64.b64encode(patch_png(patch)).decode()
         found["patch_point"] = list(at)
     return found
