@@ -89,11 +89,13 @@ tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit
   tools/secrets tools/store
 tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/questions tools/conversation tools/store tools/store/faults
+tools/agents/workdirs: tools/agents/chat_repository tools/agents/desktops tools/conversation
+  tools/kit/support tools/store
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/chat_recordings
   tools/agents/chat_repository
   tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/secrets tools/store tools/store/faults vncbridge/server
+  tools/agents/workdirs tools/secrets tools/store tools/store/faults vncbridge/server
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
@@ -154,7 +156,7 @@ tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/lau
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network tools/conversation tools/kit/support
-tools/kit/support: tools/conversation
+tools/kit/support: desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
@@ -220,6 +222,7 @@ OWNER = {
             "tools/agents/chat_recordings",
             "tools/agents/chat_repository",
             "tools/agents/chats",
+            "tools/agents/workdirs",
             "tools/agents/checkpoints",
             "tools/agents/questions",
             "tools/notifications",
@@ -287,6 +290,7 @@ VALUES = {
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     "tools.evaluation.task",
     *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
+    "tools.kit.support.order_schema",
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

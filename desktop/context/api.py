@@ -17,11 +17,14 @@ def router(reader: ContextReader) -> APIRouter:
     routes = APIRouter(prefix="/api/v0", tags=["files"])
 
     @routes.get("/context-config")
-    async def read_context_config(workdir: Below = "") -> JSONResponse:
-        """Read the instruction files and the skills of the agent, and the working directory."""
+    async def read_context_config(workdir: Below = "", parts: bool = True) -> JSONResponse:
+        """Read the instruction files and the skills of the agent, and the working directory.
+
+        Without `parts` only the working directory is returned.
+        """
         path = PurePosixPath(workdir)
         if path.is_absolute() or ".." in path.parts or "\0" in workdir:
             raise HTTPException(400, {"message": "workdir must be a relative path without `..`."})
-        return JSONResponse((await reader.read(workdir)).to_json())
+        return JSONResponse((await reader.read(workdir, parts=parts)).to_json())
 
     return routes

@@ -104,9 +104,14 @@ class ContextReader:
         self._environment = environment
         self._seconds = seconds
 
-    async def read(self, below: str = "") -> AgentContext:
-        """Read the context of the desktop's working directory, or of a directory below it."""
+    async def read(self, below: str = "", *, parts: bool = True) -> AgentContext:
+        """Read the context of the desktop's working directory, or of a directory below it.
+
+        Without ``parts`` no file is read.
+        """
         workdir = self._workdir / below
+        if not parts:
+            return AgentContext(workdir, ())
         found: list[ContextFile | Skill] = []
         try:
             async with asyncio.timeout(self._seconds):

@@ -343,7 +343,8 @@ def held_directory(path: Path, requested: Path, roots: Roots) -> Iterator[int]:
                 # Another process may create the directory at the same time. O_NOFOLLOW rejects a
                 # link that was put in its place.
                 with suppress(FileExistsError):
-                    os.mkdir(name, 0o755, dir_fd=directory)
+                    # Reduced by the umask, or by the default ACL of a shared working directory.
+                    os.mkdir(name, 0o777, dir_fd=directory)
                 flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
                 directory = os.open(name, flags, dir_fd=directory)
                 stack.callback(os.close, directory)

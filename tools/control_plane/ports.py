@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import httpx2
 from websockets.asyncio.client import ClientConnection
 
+from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
@@ -136,6 +137,7 @@ class Chats(Protocol):
         without_execute: bool = False,
         restrictions: ChatRestrictions | None = None,
         effort: str | None = None,
+        start: ChatStart | None = None,
     ) -> ChatView:
         """Create a chat and start its first turn if there is a prompt."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 NOTHING = "No edits were applied."
 NO_ARRAY = "edits must be a JSON array of objects with path, old_text and new_text"
@@ -25,7 +26,10 @@ _SPEC = ToolSpec(
                 "items": {
                     "type": "object",
                     "properties": {
-                        "path": {"type": "string", "description": "Absolute path of the file."},
+                        "path": {
+                            "type": "string",
+                            "description": "Absolute, or from the working directory.",
+                        },
                         "old_text": {"type": "string", "description": "What to replace."},
                         "new_text": {
                             "type": "string",
@@ -67,8 +71,10 @@ class EditFilesTool:
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Apply the edits, all or none."""
         try:
-            grouped = _grouped(_edits(arguments))
-        except _Unusable as error:
+            # Before they are grouped: one file may have a relative and an absolute path.
+            edits = [await _located(edit, context) for edit in _edits(arguments)]
+            grouped = _grouped(edits)
+        except (_Unusable, *Unreachable) as error:
             return ToolOutcome(error=f"{error} {NOTHING}")
         body = {"files": grouped.files, "include_diff": True}
         try:
@@ -130,6 +136,12 @@ def _grouped(edits: list[Any]) -> _Grouped:
         for label, (path, index) in places.items()
     }
     return _Grouped([{"path": path, "edits": files[path]} for path in order], labels)
+
+
+async def _located(edit: Any, context: ToolContext) -> Any:
+    if not isinstance(edit, dict) or not _path(edit):
+        return edit
+    return {**edit, "path": await absolute_path(_path(edit), context)}
 
 
 def _path(edit: Json) -> str:

@@ -19,7 +19,7 @@ model would otherwise wait for its window.
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from deskhand.tools.kit.support.arguments import BadArguments, duration, flag, optional_text, text
@@ -42,6 +42,7 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 ENVIRONMENT = {
     "CODER_CHAT_AGENT": "true",
@@ -92,7 +93,8 @@ _SPEC = ToolSpec(
             },
             "workdir": {
                 "type": "string",
-                "description": "Absolute directory to run it in; default: the chat's directory.",
+                "description": "Directory to run it in, absolute or from the working directory, "
+                "which is the default.",
             },
             "run_in_background": {
                 "type": "boolean",
@@ -138,8 +140,8 @@ class ExecuteTool:
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Run the command. Cancelling this call leaves the process running."""
         try:
-            run = self._read(arguments)
-        except BadArguments as error:
+            run = await _located(self._read(arguments), context)
+        except (BadArguments, *Unreachable) as error:
             return ToolOutcome(error=str(error))
         try:
             started, report = await self._start(run, context)
@@ -166,7 +168,7 @@ class ExecuteTool:
         if not context.tool_call_id:
             return None
         try:
-            run = self._read(arguments)
+            run = await _located(self._read(arguments), context)
             # Providers choose the ids of calls; quoted, an id cannot leave its part of the path.
             call_id = quote(context.tool_call_id, safe="")
             await context.machine.request(
@@ -342,6 +344,13 @@ class ExecuteTool:
             f"outcome unknown: {error}. The command may have started: look with process_list "
             f"and {self._output_tool} before running it again."
         )
+
+
+async def _located(run: _Run, context: ToolContext) -> _Run:
+    """Return a run with the absolute path of its directory, if the machine's own is not meant."""
+    if not run.workdir and not context.workdir:
+        return run
+    return replace(run, workdir=await absolute_path(run.workdir, context))
 
 
 async def _post(context: ToolContext, body: Json, timeout: float = SNAPSHOT_TIMEOUT) -> Json:

@@ -4,6 +4,7 @@ from typing import Protocol
 
 from deskhand.tools.kit.support.arguments import BadArguments, text
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 
 class Attachments(Protocol):
@@ -37,6 +38,7 @@ class AttachFileTool:
             path = text(arguments, "path").strip()
         except BadArguments as error:
             return ToolOutcome(error=str(error))
+        path = await absolute_path(path, context)
         return ToolOutcome(await self._attachments.attach(context.chat_id, path))
 
 
@@ -67,7 +69,12 @@ ATTACH = ToolSpec(
     "machine is gone.",
     {
         "type": "object",
-        "properties": {"path": {"type": "string", "description": "Absolute path."}},
+        "properties": {
+            "path": {
+                "type": "string",
+                "description": "Absolute, or from the working directory.",
+            }
+        },
         "required": ["path"],
     },
 )

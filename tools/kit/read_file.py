@@ -3,6 +3,7 @@
 from deskhand.tools.kit.support.arguments import BadArguments, number, text
 from deskhand.tools.kit.support.process_result import Unreachable, json_object
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 MOST_ENTRIES = 1_000
 
@@ -14,7 +15,10 @@ _SPEC = ToolSpec(
     {
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "Absolute path."},
+            "path": {
+                "type": "string",
+                "description": "Absolute, or from the working directory.",
+            },
             "offset": {"type": "integer", "description": "First line, from 1 on. Default 1."},
             "limit": {"type": "integer", "description": "How many lines. Default: what fits."},
         },
@@ -40,10 +44,11 @@ class ReadFileTool:
             return ToolOutcome(error=str(error))
         # ``partial`` returns the lines that fit with a note, where the service would refuse a long
         # file.
-        params = {"path": path, "partial": "true"}
+        params = {"partial": "true"}
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
         try:
+            params["path"] = path = await absolute_path(path, context)
             response = json_object(
                 await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
             )

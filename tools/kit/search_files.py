@@ -3,6 +3,7 @@
 from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 USUAL_LIMIT = 50
 MOST = 200
@@ -18,7 +19,10 @@ _SPEC = ToolSpec(
     {
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "Absolute directory, or one file."},
+            "path": {
+                "type": "string",
+                "description": "Directory or one file; absolute, or from the working directory.",
+            },
             "pattern": {
                 "type": "string",
                 "description": "Regular expression, looked for line by line. Leave it out to "
@@ -57,6 +61,7 @@ class SearchFilesTool:
         except BadArguments as error:
             return ToolOutcome(error=str(error))
         try:
+            body["path"] = await absolute_path(body["path"], context)
             response = await context.machine.request(
                 "POST", "/api/v0/search", json=body, timeout=PATIENCE
             )

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from deskhand.desktop.network.egress import MODES, EgressRequest
+from deskhand.tools.conversation.chat_start import ChatStart, read_start
 from deskhand.tools.conversation.errors import BadChatRequest
-from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
 from deskhand.tools.conversation.restrictions import ChatRestrictions, read_restrictions
 from deskhand.tools.kit.support.arguments import (
     BadArguments,
@@ -17,6 +17,7 @@ from deskhand.tools.kit.support.arguments import (
     optional_text,
     text,
 )
+from deskhand.tools.kit.support.order_schema import ORDER
 from deskhand.tools.kit.support.spec import Json, Tool, ToolContext, ToolOutcome, ToolSpec
 
 BUDGET = ("steps", "minutes", "tokens", "usd")
@@ -45,6 +46,8 @@ class SubagentRequest:
     """At least those of its parent apply."""
     effort: str | None = None
     """Effort of its model; None for the usual one."""
+    start: ChatStart = field(default_factory=ChatStart)
+    """Its working directory lies below that of its parent."""
 
 
 class Subagents(Protocol):
@@ -200,7 +203,15 @@ def _order(arguments: Json, kind: str) -> SubagentRequest:
         without_execute=flag(arguments, "without_execute"),
         restrictions=_restrictions(arguments),
         effort=optional_text(arguments, "effort").strip() or None,
+        start=_start(arguments),
     )
+
+
+def _start(arguments: Json) -> ChatStart:
+    try:
+        return read_start(arguments)
+    except BadChatRequest as error:
+        raise BadArguments(str(error)) from error
 
 
 def _restrictions(arguments: Json) -> ChatRestrictions:
@@ -260,66 +271,12 @@ def _budget(value: Any) -> Json:
     return dict(value)
 
 
-_ORDER: Json = {
-    "prompt": {**_TEXT, "description": "The task: aim, addresses, values, what to report."},
-    "title": {**_TEXT, "description": "A short name for people."},
-    "model": {**_TEXT, "description": "The model to use; leave out for the usual one."},
-    "effort": {
-        **_TEXT,
-        "description": "How much the model thinks: minimal, low, medium, high, xhigh or max, as "
-        "far as its provider knows it; leave out for the usual one.",
-    },
-    "desktop": {
-        **_TEXT,
-        "description": "own (default), shared with this chat, or a desktop's id.",
-    },
-    "egress": {
-        "enum": list(MODES),
-        "description": "What its own desktop may reach over the network, at most what yours may: "
-        "open; internet without this machine and private networks; list, the names in allow; none.",
-    },
-    "allow": {
-        "type": "array",
-        "items": _TEXT,
-        "description": "Names for egress list, such as docs.example.com or *.example.org.",
-    },
-    "without_execute": {
-        "type": "boolean",
-        "description": "True: it cannot run programs, and may type secrets that are only for such "
-        "agents.",
-    },
-    "approval": {
-        "enum": list(APPROVAL_MODES),
-        "description": "What a person must approve: auto nothing, risky what is risky, every each "
-        "action; at least what holds for you.",
-    },
-    "domains": {
-        "type": "array",
-        "items": _TEXT,
-        "description": "Domains of the task, such as example.com; others need an approval.",
-    },
-    "look_only": {
-        "type": "boolean",
-        "description": "True: it looks and reads, gives no input, and reports a plan.",
-    },
-    "budget": {
-        "type": "object",
-        "description": "Where its turn ends at the latest.",
-        "properties": {
-            "steps": {"type": "integer", "minimum": 1},
-            "minutes": {"type": "number", "exclusiveMinimum": 0},
-            "tokens": {"type": "integer", "minimum": 1},
-            "usd": {"type": "number", "exclusiveMinimum": 0},
-        },
-        "additionalProperties": False,
-    },
-}
 SPAWN = ToolSpec(
     "spawn_computer_use_agent",
     "Start an agent that works on a desktop of its own with mouse, keyboard, browser and terminal, "
     "and return at once. It knows nothing of this conversation: put all it needs into the prompt. "
     "Collect what came of it with wait_agent; its work is recorded as a video.",
-    {"type": "object", "properties": _ORDER, "required": ["prompt"]},
+    {"type": "object", "properties": ORDER, "required": ["prompt"]},
 )
 SPAWN_ANY = ToolSpec(
     "spawn_agent",
@@ -329,7 +286,7 @@ SPAWN_ANY = ToolSpec(
     "Collect what came of it with wait_agent.",
     {
         "type": "object",
-        "properties": {"type": {"enum": list(KINDS)}, **_ORDER},
+        "properties": {"type": {"enum": list(KINDS)}, **ORDER},
         "required": ["type", "prompt"],
     },
 )

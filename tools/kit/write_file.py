@@ -3,6 +3,7 @@
 from deskhand.tools.kit.support.arguments import BadArguments, optional_text, text
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from deskhand.tools.kit.support.workdir_path import absolute_path
 
 _SPEC = ToolSpec(
     "write_file",
@@ -11,7 +12,10 @@ _SPEC = ToolSpec(
     {
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "Absolute path."},
+            "path": {
+                "type": "string",
+                "description": "Absolute, or from the working directory.",
+            },
             "content": {"type": "string", "description": "The whole content."},
         },
         "required": ["path", "content"],
@@ -35,8 +39,9 @@ class WriteFileTool:
         except (BadArguments, UnicodeEncodeError) as error:
             return ToolOutcome(error=str(error))
         try:
+            params = {"path": await absolute_path(path, context)}
             await context.machine.request(
-                "POST", "/api/v0/write-file", params={"path": path}, content=content
+                "POST", "/api/v0/write-file", params=params, content=content
             )
         except Unreachable as error:
             return ToolOutcome.of_error(error)

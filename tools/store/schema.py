@@ -75,6 +75,23 @@ class ChatHeadRow(Base):
     created_at: Mapped[float]
 
 
+class ChatStartRow(Base):
+    """What a chat starts with, if anything of it differs from the defaults."""
+
+    __tablename__ = "chat_starts"
+
+    chat_id: Mapped[str] = mapped_column(
+        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
+    )
+    workdir: Mapped[str] = mapped_column(default="", server_default="")
+    """Directory below the working directory of the root chat."""
+    files: Mapped[list[Json] | None] = mapped_column(JSON(none_as_null=True))
+    """Files to put there before the first step; null when they are there."""
+    template: Mapped[str | None]
+    profile: Mapped[str | None]
+    created_at: Mapped[float]
+
+
 class CheckpointRow(Base):
     """A checkpoint of a chat; what its requests contain in place of older messages."""
 

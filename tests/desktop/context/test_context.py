@@ -143,6 +143,8 @@ def test_the_route_answers_below_the_working_directory_only(tmp_path: Path) -> N
     with TestClient(app) as client:
         below = client.get("/api/v0/context-config", params={"workdir": "a"})
         assert len(below.json()["parts"]) == 1
+        alone = client.get("/api/v0/context-config", params={"workdir": "a", "parts": "false"})
+        assert (alone.json()["working_dir"], alone.json()["parts"]) == (f"{tmp_path}/work/a", [])
         for path in ("/etc", "../x", "a/../../x", "a\0b", "a" * 2000):
             refused = client.get("/api/v0/context-config", params={"workdir": path})
             assert refused.status_code in (400, 422)

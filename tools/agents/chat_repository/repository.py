@@ -6,6 +6,7 @@ rises with every change, so that a subscriber recognises an event older than wha
 """
 
 import contextlib
+import posixpath
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -17,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.agents.costs.counts import CostCounts
 from deskhand.tools.agents.desktops.ports import ChatSettings, Now
 from deskhand.tools.agents.loop.waits import ChatWaits
+from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import ChatRestrictions
@@ -28,7 +30,7 @@ from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.faults.health import patience
-from deskhand.tools.store.schema import ChatRow
+from deskhand.tools.store.schema import ChatRow, ChatStartRow
 
 from . import transitions as transitions
 from .events import EventHub
@@ -60,6 +62,8 @@ class NewChat:
     restrictions: ChatRestrictions = field(default_factory=ChatRestrictions)
     effort: str | None = None
     """Effort of the model; None for that of the setting."""
+    start: ChatStart = field(default_factory=ChatStart)
+    """Its working directory lies below that of its parent."""
 
 
 class ChatRepository:
@@ -245,6 +249,7 @@ class ChatRepository:
         session.add(chat)
         # Flushed before the message and the turn, whose foreign keys refer to the chat.
         await session.flush()
+        await _insert_start(session, chat, new_chat.start)
         if new_chat.prompt is not None:
             message = Message("user", (Text(new_chat.prompt),))
             await messages.append(session, chat_id, message, now)
@@ -252,6 +257,18 @@ class ChatRepository:
             chat.state = ChatState.QUEUED.value
             await session.flush()
         return await chats.view(session, chat_id)
+
+
+async def _insert_start(session: AsyncSession, chat: ChatRow, start: ChatStart) -> None:
+    above = None if chat.parent_id is None else await session.get(ChatStartRow, chat.parent_id)
+    workdir = posixpath.join("" if above is None else above.workdir, start.workdir)
+    if start == ChatStart() and not workdir:
+        return
+    files = [file.to_json() for file in start.files]
+    row = ChatStartRow(chat_id=chat.id, workdir=workdir, files=files, created_at=chat.created_at)
+    row.template, row.profile = start.template, start.profile
+    session.add(row)
+    await session.flush()
 
 
 _STATUS_FIELDS = (

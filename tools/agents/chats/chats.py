@@ -43,6 +43,10 @@ from deskhand.tools.agents.desktops.ports import (
 from deskhand.tools.agents.loop.turn import TurnEnd
 from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.agents.questions.questions import Questions
+from deskhand.tools.agents.workdirs.attachments import Attachments
+from deskhand.tools.agents.workdirs.rows import check_files
+from deskhand.tools.agents.workdirs.start_files import StartFiles
+from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
@@ -61,7 +65,6 @@ from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
-from .attachments import Attachments
 from .chat_changes import ChatChanges
 from .chat_tools import ChatTools
 from .desktop_assignment import OWN, DesktopAssignment
@@ -114,10 +117,12 @@ class Chats:
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self.questions = Questions(self._repository, audit)
         self.answer = self.questions.answer
+        start_files = StartFiles(store, stored_files, self._assignment.machine)
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
             CallGates(self.questions, settings.approval),
+            start_files,
             lost_recordings,
         )
         if lost_recordings is not None:
@@ -141,7 +146,7 @@ class Chats:
             secrets=self._secrets,
         )
         self.call_tool = OutsideCalls(
-            self._repository, self._assignment, self._tools, self._secrets
+            self._repository, self._assignment, self._tools, self._secrets, start_files
         ).call
         # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
         self._runner.tools = self._tools.of
@@ -165,12 +170,13 @@ class Chats:
         without_execute: bool = False,
         restrictions: ChatRestrictions | None = None,
         effort: str | None = None,
+        start: ChatStart | None = None,
     ) -> ChatView:
         """Create a chat of the credential ``owner``; start its first turn if there is a prompt.
 
         Raises:
-            BadChatRequest: If the prompt is blank, the mode or the effort unknown, or the parent
-                itself a child.
+            BadChatRequest: If the prompt is blank, the mode or the effort unknown, the parent
+                itself a child, or a file to start with is missing or too large.
             NoModel: If there is a prompt and no model for it.
         """
         if prompt is not None and not prompt.strip():
@@ -195,7 +201,9 @@ class Chats:
             without_execute=without_execute,
             restrictions=restrictions or ChatRestrictions(),
             effort=effort,
+            start=start or ChatStart(),
         )
+        await self._repository.store.read(lambda s: check_files(s, new_chat.start, None))
         view = await self._repository.create(new_chat)
         if prompt is not None:
             self._turns.start(view.id)

@@ -4,6 +4,9 @@ from functools import partial
 from typing import Any
 
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
+from deskhand.tools.agents.desktops.ports import DesktopMachine
+from deskhand.tools.agents.workdirs.rows import workdir_of
+from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.conversation.errors import UnknownTool
 from deskhand.tools.kit.support.refused_tools import program_refusal
@@ -27,11 +30,13 @@ class OutsideCalls:
         assignment: DesktopAssignment,
         tools: ChatTools,
         secrets: ChatSecrets,
+        start_files: StartFiles,
     ) -> None:
         self._repository = repository
         self._assignment = assignment
         self._tools = tools
         self._secrets = secrets
+        self._start_files = start_files
         self._called: set[tuple[str, str]] = set()
         """Chat id and tool-call id of the calls that are running."""
 
@@ -59,10 +64,18 @@ class OutsideCalls:
             if reason := program_refusal(name, without_execute=lacks):
                 return ToolOutcome(error=reason)
             offered = {**tools, **self._tools.typing_secrets(above, execute=not lacks)}
-            machine = partial(self._assignment.machine, caller_chat_id)
+            machine = partial(self._machine, caller_chat_id)
             mask = self._secrets.mask(caller_chat_id, above)
-            toolbox = ChatToolbox(self._repository, caller_chat_id, offered, machine, mask=mask)
+            workdir = await self._repository.store.read(lambda s: workdir_of(s, caller_chat_id))
+            toolbox = ChatToolbox(
+                *(self._repository, caller_chat_id, offered, machine), mask=mask, workdir=workdir
+            )
             with self._assignment.calling((caller_chat_id, *above)[-1]):
                 return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
         finally:
             self._called.discard(called)
+
+    async def _machine(self, chat_id: str) -> DesktopMachine:
+        # A chat whose tools programs call may never have a turn, which would place the files.
+        await self._start_files.place(chat_id)
+        return await self._assignment.machine(chat_id)

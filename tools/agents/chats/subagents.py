@@ -18,6 +18,7 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository, New
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
 from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL, model_facts
 from deskhand.tools.agents.providers.provider_table import effort_problem
+from deskhand.tools.agents.workdirs.rows import check_files
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.restrictions import (
     ApprovalMode,
@@ -102,7 +103,9 @@ class ChildChats:
             without_execute=request.without_execute,
             restrictions=self._child_restrictions(caller, request, model),
             effort=request.effort,
+            start=request.start,
         )
+        await self._store.read(lambda s: check_files(s, request.start, caller.root_id))
         view = await self._repository.create(new_chat)
         if requested == OWN:
             # Before the task runs, so that the answer contains the position in the queue.

@@ -75,6 +75,7 @@ class ChatToolbox:
         replace_lost: FindLost | None = None,
         control_waits: HumanControlWaits | None = None,
         gate: CallGate | None = None,
+        workdir: str = "",
     ) -> None:
         """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees.
 
@@ -86,6 +87,7 @@ class ChatToolbox:
         self._mask = mask
         self._steps = StepRecords(repository, chat_id, tools, mask)
         self._gate = gate
+        self._workdir = workdir
         self._head = head
         self._find_machine = find_machine
         self._computer = workplace.computer if workplace else None
@@ -369,7 +371,9 @@ class ChatToolbox:
             wait = self._control_waits.ended if self._computer else self._control_waits.awaited
             after_person = partial(report_after, wait, machine)
         return ToolContext(
-            self._chat_id, call.id, machine, after_person, step, hide=self._mask.hide
+            *(self._chat_id, call.id, machine, after_person, step),
+            hide=self._mask.hide,
+            workdir=self._workdir,
         )
 
 

@@ -28,6 +28,8 @@ from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL
 from deskhand.tools.agents.providers.port import Role
+from deskhand.tools.agents.workdirs.rows import workdir_of
+from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
@@ -83,6 +85,7 @@ class TurnRunner:
         clock: Callable[[], float],
         mask: Callable[[str, Sequence[str]], ChatMask],
         gates: CallGates,
+        start_files: StartFiles,
         lost_recordings: LostRecordings | None = None,
     ) -> None:
         self._repository = repository
@@ -94,6 +97,7 @@ class TurnRunner:
         self._clock = clock
         self._mask = mask
         self._gates = gates
+        self._start_files = start_files
         self._ended_recordings = EndedRecordings(
             recordings, self._desktop_of, repository.settings, lost_recordings
         )
@@ -219,6 +223,8 @@ class TurnRunner:
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
             await self._repository.move(chat_id, StateEvent.ADMIT)
+        if not compacts:
+            await self._start_files.place(chat_id)
         name, model = self._models.resolve(view.model, role=role_of(view.mode, view.parent_id))
         tools = self.tools(view)
         head = await self._head(view, tools)
@@ -293,6 +299,7 @@ class TurnRunner:
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
             gate=self._gates(view, scripted=model.startswith(WITHOUT_MODEL)),
+            workdir=await self._repository.store.read(lambda s: workdir_of(s, view.id)),
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

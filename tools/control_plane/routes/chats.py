@@ -12,6 +12,8 @@ from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
+from deskhand.tools.conversation.chat_start import FIELDS as START
+from deskhand.tools.conversation.chat_start import LONGEST_PATH, MOST_FILES, ChatStart, read_start
 from deskhand.tools.conversation.restrictions import FIELDS as RESTRICTIONS
 from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
 from deskhand.tools.conversation.restrictions import (
@@ -66,6 +68,17 @@ _NEW_CHAT = {
         "look_only": {
             "type": ["boolean", "null"],
             "description": "Plan mode: it looks and reads, but gives no input.",
+        },
+        "workdir": {
+            "type": _MAYBE,
+            "maxLength": LONGEST_PATH,
+            "description": "Directory of its commands and relative paths, below its own one.",
+        },
+        "files": {
+            "type": ["array", "null"],
+            "maxItems": MOST_FILES,
+            "description": "Files that are in that directory before the first step: ids of stored "
+            "files, or objects with `path` and `content` or `file_id`.",
         },
     },
 }
@@ -239,7 +252,8 @@ async def shown(chats: Chats, chat_id: str) -> JSONResponse:
 
 
 def _new_chat(body: Json) -> dict[str, Any]:
-    only(body, "prompt", "title", "mode", "model", "effort", "without_execute", *RESTRICTIONS)
+    fields = ("prompt", "title", "mode", "model", "effort", "without_execute")
+    only(body, *fields, *RESTRICTIONS, *START)
     mode = text(body, "mode", longest=LONGEST_NAME)
     # The schema permits null for an optional field: it means the default, like an absent field.
     mode = MODES[0] if mode is None else mode
@@ -256,6 +270,9 @@ def _new_chat(body: Json) -> dict[str, Any]:
     effort = text(body, "effort", longest=LONGEST_NAME)
     if effort:
         limits["effort"] = effort
+    start = read_start(body)
+    if start != ChatStart():
+        limits["start"] = start
     return {
         "prompt": prompt,
         "title": text(body, "title", longest=LONGEST_TITLE),

@@ -119,6 +119,8 @@ class ToolContext:
     """The step of the call, by which it finds its question again after a restart."""
     hide: Callable[[str], str] = str
     """Masks the values of secrets in a text for people."""
+    workdir: str = ""
+    """The chat's directory below the machine's working directory; empty for that."""
 
 
 class Tool(Protocol):

@@ -237,4 +237,14 @@ CREATE TABLE step_targets (
 	CONSTRAINT pk_step_targets PRIMARY KEY (step_id, position), 
 	CONSTRAINT fk_step_targets_step_id_steps FOREIGN KEY(step_id) REFERENCES steps (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0050');
+CREATE TABLE chat_starts (
+	chat_id VARCHAR NOT NULL, 
+	workdir VARCHAR DEFAULT '' NOT NULL, 
+	files JSON, 
+	template VARCHAR, 
+	profile VARCHAR, 
+	created_at DOUBLE NOT NULL, 
+	CONSTRAINT pk_chat_starts PRIMARY KEY (chat_id), 
+	CONSTRAINT fk_chat_starts_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
+);
+INSERT INTO alembic_version VALUES ('0053');

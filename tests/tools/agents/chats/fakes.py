@@ -103,6 +103,7 @@ class FakeDesktop:
 
     requests: list[tuple[str, str, Json]] = field(default_factory=list)
     headers: list[str | None] = field(default_factory=list)
+    params: list[dict[str, str]] = field(default_factory=list)
     recording: str | None = None
     recorded: dict[str, Json] = field(default_factory=dict)
     refuses: dict[str, Exception] = field(default_factory=dict)
@@ -254,6 +255,7 @@ class FakeMachine:
     ) -> Any:
         if self.desktop is None:
             raise MachineUnavailable("gone")
+        self.desktop.params.append(dict(params or {}))
         return await self.desktop.request(method, path, json or {}, self.call_id)
 
     async def download(self, path: str, to: Path) -> int:

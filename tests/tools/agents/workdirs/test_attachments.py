@@ -9,7 +9,6 @@ def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
         child = ScriptedModel(
             [
                 [call("attach_file", path="/home/user/a b.html")],
-                [call("attach_file", path="relative")],
                 [report("Here it is")],
             ]
         )
@@ -23,9 +22,6 @@ def test_an_agent_hands_a_file_to_its_parent(tmp_path: Path) -> None:
             for chat_id in (caller, spawned["chat_id"]):
                 kinds = {f.id: f.kind for f in await p.chats.files(chat_id)}
                 assert kinds[handed["file_id"]] == "attachment"
-            steps = await p.chats.steps(spawned["chat_id"])
-            assert steps[1].error is not None
-            assert "path must be absolute" in steps[1].error
 
     asyncio.run(scenario())
 

@@ -1,0 +1,69 @@
+"""Starts of chats: files in the working directory, relative paths, parent and child."""
+
+from typing import Any
+
+import pytest
+
+from tests.system.services import PATIENCE, Service
+
+Json = dict[str, Any]
+
+
+def tool(plane: Service, chat: str, name: str, **arguments: Any) -> Json:
+    answer = plane.http.post(
+        f"/api/v0/tools/{name}",
+        json=arguments,
+        headers={"Deskhand-Chat-Id": chat},
+        timeout=3 * PATIENCE,
+    ).json()
+    assert "result" in answer, answer
+    found: Json = answer["result"]
+    return found
+
+
+def shared_work(plane: Service) -> None:
+    files = [{"path": "in/list.csv", "content": "lamp,3\n"}]
+    chat = plane.post("/api/v0/chats", {"title": "Start", "workdir": "job", "files": files})["id"]
+    assert tool(plane, chat, "execute", command="cat in/list.csv")["output"] == "lamp,3\n"
+    tool(plane, chat, "write_file", path="new/a.txt", content="of the parent")
+    assert "of the parent" in tool(plane, chat, "read_file", path="new/a.txt")["content"]
+    attached = tool(plane, chat, "attach_file", path="new/a.txt")
+    spawn = {"prompt": "Ask me", "model": "scripted:ask", "files": [attached["file_id"]]}
+    spawned = tool(plane, chat, "spawn_computer_use_agent", **spawn)
+    child = spawned["chat_id"]
+    waited = tool(plane, chat, "wait_agent", chat_id=child, timeout_seconds=PATIENCE)
+    assert waited["status"] == "requires_action"
+    views = [plane.get(f"/api/v0/chats/{one}") for one in (chat, child)]
+    assert views[0]["desktop_id"] != views[1]["desktop_id"]
+    # The file of the spawn was there before the child asked.
+    assert tool(plane, child, "execute", command="cat a.txt")["output"] == "of the parent"
+    edit = {"path": "new/a.txt", "old_text": "parent", "new_text": "child"}
+    tool(plane, child, "edit_files", edits=[edit])
+    tool(plane, child, "write_file", path="new/b.txt", content="b")
+    tool(plane, child, "execute", command="rm in/list.csv")
+    listed = tool(plane, chat, "execute", command="cat new/a.txt new/b.txt; ls in")["output"]
+    assert listed == "of the childb"
+    foreign = plane.post("/api/v0/chats", {"title": "Foreign"})["id"]
+    seen = tool(plane, foreign, "execute", command="ls -A; ls ..; true")["output"]
+    assert "a.txt" not in seen
+    assert "job" not in seen
+    for one in (chat, foreign):
+        assert plane.http.delete(f"/api/v0/chats/{one}").status_code == 204
+
+
+@pytest.mark.soak
+def test_parent_and_child_share_files_between_users(plane: Service) -> None:
+    shared_work(plane)
+
+
+@pytest.mark.soak
+def test_bad_starts_are_refused(plane: Service) -> None:
+    for body, text in (
+        ({"workdir": "/etc"}, "must be a relative path"),
+        ({"workdir": "a/../.."}, "must be a relative path"),
+        ({"files": ["nothing"]}, "no stored file has the id nothing"),
+        ({"files": [{"path": "/etc/x", "content": ""}]}, "must be a relative path"),
+    ):
+        answer = plane.http.post("/api/v0/chats", json={"title": "Bad", **body})
+        assert answer.status_code == 400, answer.text
+        assert text in answer.text

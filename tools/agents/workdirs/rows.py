@@ -1,0 +1,61 @@
+"""Rows of what chats start with."""
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from deskhand.tools.conversation.chat_start import LARGEST_FILE, ChatStart, StartFile
+from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.store.schema import ChatFileRow, ChatRow, ChatStartRow, FileRow
+
+
+async def workdir_of(session: AsyncSession, chat_id: str) -> str:
+    """Return the directory of a chat below the working directory of its root; empty for that."""
+    row = await session.get(ChatStartRow, chat_id)
+    return "" if row is None else row.workdir
+
+
+async def unplaced(session: AsyncSession, chat_id: str) -> ChatStart | None:
+    """Return the start of a chat whose directory and files are not there yet."""
+    row = await session.get(ChatStartRow, chat_id)
+    if row is None or row.files is None:
+        return None
+    files = tuple(
+        StartFile(one["path"], one.get("content"), one.get("file_id")) for one in row.files
+    )
+    return ChatStart(row.workdir, files, row.template, row.profile)
+
+
+async def files_placed(session: AsyncSession, chat_id: str) -> None:
+    """Record that the files of a chat are in its working directory."""
+    row = await session.get(ChatStartRow, chat_id)
+    if row is not None:
+        row.files = None
+
+
+async def check_files(session: AsyncSession, start: ChatStart, root_id: str | None) -> None:
+    """Check the stored files of a start.
+
+    With ``root_id`` they must belong to this root chat or to a chat below it.
+
+    Raises:
+        BadChatRequest: If one does not exist, or is too large.
+    """
+    for file in start.files:
+        if file.file_id is None:
+            continue
+        row = await session.get(FileRow, file.file_id)
+        # The same text for a file of another chat: its existence is not disclosed.
+        if row is None or (root_id is not None and not await _belongs(session, row, root_id)):
+            raise BadChatRequest(f"files: no stored file has the id {file.file_id[:100]}")
+        if row.size > LARGEST_FILE:
+            raise BadChatRequest(
+                f"files: {row.name} is too large: {row.size:,} of at most {LARGEST_FILE:,} bytes"
+            )
+
+
+async def _belongs(session: AsyncSession, file: FileRow, root_id: str) -> bool:
+    of_root = select(ChatRow.id).where(ChatRow.root_id == root_id)
+    if file.chat_id is not None and await session.scalar(of_root.where(ChatRow.id == file.chat_id)):
+        return True
+    listed = ChatFileRow.file_id == file.id, ChatFileRow.chat_id == ChatRow.id
+    return await session.scalar(of_root.where(*listed).limit(1)) is not None
