@@ -91,10 +91,15 @@ def run(
     url: Url = None,
     data_dir: DataDir = None,
     timeout: Annotated[float, typer.Option(help="Seconds to wait at most.", min=1)] = 1800.0,
+    approval: Annotated[
+        Literal["auto", "risky", "every"] | None,
+        typer.Option(help="What to ask you before it is done; by default the setting."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Give one task to an agent with a desktop of its own; show progress and the result."""
-    raise typer.Exit(command_module("run").main(task, model, url, data_dir, timeout, as_json))
+    order = {"prompt": task, "model": model, "approval": approval}
+    raise typer.Exit(command_module("run").main(order, url, data_dir, timeout, as_json))
 
 
 @app.command()

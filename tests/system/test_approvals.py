@@ -1,11 +1,13 @@
-"""Approvals of a real control plane, which is killed while a person is asked."""
+"""Approvals of a real control plane: answered in a terminal, and after a kill."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.system.gated_model import gated_model, painted_report, plane_of
-from tests.system.services import PATIENCE
+from tests.system.services import DESKHAND, PATIENCE
+from tests.system.terminal import terminal
 
 STEPS = [
     {"calls": [{"execute": {"command": "rm -f nothing; echo once >> runs.txt"}}]},
@@ -37,3 +39,23 @@ def test_an_approval_outlives_a_kill_and_its_call_is_performed_once(tmp_path: Pa
             assert done["report"] == "Done."
             messages = str(second.get(f"{chat}/messages"))
             assert messages.count("once\\\\n") == 1, messages
+
+
+@pytest.mark.soak
+@pytest.mark.slow("a control plane that imports the SDK, and a run with a desktop")
+def test_calls_are_approved_and_refused_in_the_terminal(tmp_path: Path) -> None:
+    with gated_model(STEPS) as model:
+        # The flag counts, not the setting of the environment, which is ``auto``.
+        command = (DESKHAND, "run", "Go", "--model", "gated", "--approval", "risky")
+        data = {"DESKHAND_DATA_DIR": str(tmp_path / "data")}
+        with terminal(command, {**os.environ, **model.environment, **data}) as shown:
+            # What is no decision is explained, and the question stays. The script repeats a call
+            # that was not done.
+            for answer in ("perhaps", "refuse", "approve"):
+                shown.until("It asks: ")
+                shown.until("approve, refuse or always: ")
+                shown.type(answer)
+            shown.until("Report: Done.")
+            assert shown.ended() == 0, shown.shown
+        assert "answer must be one of approve, refuse, always" in shown.shown
+        assert "Outcome: done after 3 steps" in shown.shown

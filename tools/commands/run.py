@@ -1,7 +1,7 @@
 """`deskhand run`: one task, its progress in the terminal."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -29,19 +29,22 @@ class Interrupted(Exception):
 
 
 def main(
-    task: str,
-    model: str | None,
+    order: Mapping[str, str | None],
     url: str | None,
     data_dir: Path | None,
     timeout: float,
     as_json: bool,
 ) -> int:
-    """Run the task; return the exit code for its outcome."""
-    if not task.strip():
+    """Run the task; return the exit code for its outcome.
+
+    ``order`` has the task as ``prompt`` and the other arguments of a spawn; ``None`` for those that
+    are not given.
+    """
+    if not (order["prompt"] or "").strip():
         print_error('the task is blank; say what to do, as in: deskhand run "open a terminal"')
         return USAGE
     try:
-        return asyncio.run(_run(task, model, url, data_dir, timeout, as_json))
+        return asyncio.run(_run(order, url, data_dir, timeout, as_json))
     except (KeyboardInterrupt, Interrupted):
         print_error("interrupted")
         return INTERRUPTED
@@ -51,8 +54,7 @@ def main(
 
 
 async def _run(
-    task: str,
-    model: str | None,
+    order: Mapping[str, str | None],
     url: str | None,
     data_dir: Path | None,
     timeout: float,
@@ -62,7 +64,7 @@ async def _run(
     async with connected(settings, url) as plane:
         chosen = settings.model is not None
         try:
-            return await _work(plane, task, model, timeout, as_json, chosen=chosen)
+            return await _work(plane, order, timeout, as_json, chosen=chosen)
         except (DesktopRefused, DesktopUnavailable):
             # Ctrl-C also ends the control plane of this process, whose requests then fail first.
             if plane.is_ending():
@@ -72,8 +74,7 @@ async def _run(
 
 async def _work(
     plane: PlaneConnection,
-    task: str,
-    model: str | None,
+    order: Mapping[str, str | None],
     timeout: float,
     as_json: bool,
     *,
@@ -81,11 +82,11 @@ async def _work(
 ) -> int:
     quiet = (lambda _: None) if as_json else print_line
     played = False
-    if model is None:
+    if order["model"] is None:
         status = await plane.client.request("GET", "/api/v0/status")
         quiet(_model_line(status, chosen=chosen))
         played = not chosen and _is_example(status)
-    arguments = {"prompt": task} | ({"model": model} if model else {})
+    arguments = {name: value for name, value in order.items() if value}
     spawned = await call(plane.client, "spawn_computer_use_agent", arguments)
     if "error" in spawned:
         print_error(spawned["error"])
