@@ -101,9 +101,13 @@ class ComputerTool:
         machine: Callable[[str], Machine],
         pictures: PictureStore,
         control_waits: HumanControlWaits | None = None,
+        *,
+        settles_between: bool = True,
     ) -> None:
+        """Without ``settles_between`` only the last action of a reply waits for its effect."""
         self._machine = machine
         self._pictures = pictures
+        self._settles_between = settles_between
         self._control_waits = control_waits or HumanControlWaits()
         # The waits outlive this tool, so the total so far belongs to earlier turns of the chat.
         self._seconds_before = self._control_waits.seconds
@@ -132,6 +136,7 @@ class ComputerTool:
             wanted = desktop_call(call.name, call.arguments)
             if not picture:
                 wanted = wanted.without_picture()
+                wanted = wanted if self._settles_between else wanted.without_settling()
             done = await self._done(wanted, call.id)
         except BadCall as error:
             return _failed(call, str(error))

@@ -358,9 +358,12 @@ class Chats:
         await self._turns.close()
         self._hub.close()
 
-    def _computer(self, chat_id: str, machine: DesktopMachine) -> Computer:
+    def _computer(
+        self, chat_id: str, machine: DesktopMachine, *, settles_between: bool
+    ) -> Computer:
         pictures = ChatPictures(self._files, chat_id, self._repository.now)
-        return ComputerTool(machine.for_call, pictures, self._repository.waits.for_person(chat_id))
+        waits = self._repository.waits.for_person(chat_id)
+        return ComputerTool(machine.for_call, pictures, waits, settles_between=settles_between)
 
     def _publish_probing(self, chat_id: str, name: str) -> None:
         self._hub.publish("notice", chat_id, {"kind": "secret_masked_often", "secret": name})

@@ -26,7 +26,7 @@ from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
 from deskhand.tools.agents.loop.prompts import Mode, system_prompt
 from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
-from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL
+from deskhand.tools.agents.providers.model_table import PLAYBOOK, WITHOUT_MODEL
 from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.agents.workdirs.rows import workdir_of
 from deskhand.tools.agents.workdirs.start_files import StartFiles
@@ -60,8 +60,11 @@ NEW_DESKTOP = (
 class MakeComputer(Protocol):
     """Factory of the computer tool of one chat."""
 
-    def __call__(self, chat_id: str, machine: DesktopMachine) -> Computer:
-        """Return the tool that works on ``machine`` and stores pictures for the chat."""
+    def __call__(self, chat_id: str, machine: DesktopMachine, *, settles_between: bool) -> Computer:
+        """Return the tool that works on ``machine`` and stores pictures for the chat.
+
+        Without ``settles_between`` only the last action of a reply waits for its effect.
+        """
 
 
 @dataclass(frozen=True)
@@ -308,7 +311,10 @@ class TurnRunner:
         recording = self._recordings.open(
             view.id, machine, listed_with=view.parent_id or view.id, started=started
         )
-        return Workplace(self._make_computer(view.id, machine), recording)
+        # A replay decides only between replies: it does not read what is in between.
+        settles = not (view.model or "").startswith(PLAYBOOK)
+        computer = self._make_computer(view.id, machine, settles_between=settles)
+        return Workplace(computer, recording)
 
     async def _desktop_of(self, chat_id: str) -> str | None:
         return (await self._repository.view(chat_id)).desktop_id

@@ -47,6 +47,13 @@ class DesktopCall:
         observe = {**self.payload["observe"], "screenshot": False}
         return replace(self, payload={**self.payload, "observe": observe})
 
+    def without_settling(self) -> "DesktopCall":
+        """Return the same request for an action whose effect is not waited for."""
+        if self.kind != "action":
+            return self
+        observe = {**self.payload["observe"], "settle": False}
+        return replace(self, payload={**self.payload, "observe": observe})
+
 
 @dataclass(frozen=True)
 class _Member:

@@ -50,8 +50,8 @@ HEARTBEAT = 0.5
 """Seconds after which a screen on which nothing changes is searched again."""
 AMBIGUOUS_SECONDS = 3.0
 """Time for a page that changes to lose all matches but one."""
-SEEK_AFTER = 2.0
-"""Seconds before the screen is scrolled in search of a target."""
+SEEK_AFTER, SEEK_AGAIN = 1.0, 0.2
+"""Seconds before the screen is scrolled in search of a target, and between that and the next."""
 MOST_ATTEMPTS = 5
 """Attempts at a step that the control of people prevents."""
 STABLE_MS = 80
@@ -208,6 +208,7 @@ class ReplayModel:
         if target is None:
             return None
         began, moved = self._clock(), False
+        patience = SEEK_AGAIN if run.progress.seeks else SEEK_AFTER
         size, folder = run.playbook.screen, self._playbooks.folder(run.playbook.name)
         while True:
             found = await run.sight.find(target, size, folder)
@@ -222,12 +223,12 @@ class ReplayModel:
             limit = step.timeout_seconds
             if found.ambiguous:
                 limit = min(limit, AMBIGUOUS_SECONDS)
-            seek = self._seek(run, found, target) if passed >= min(SEEK_AFTER, limit) else None
+            seek = self._seek(run, found, target) if passed >= min(patience, limit) else None
             if seek is not None:
                 return seek
             if passed >= limit:
                 raise _Stopped(_mismatch(number, step, found))
-            await run.sight.change(screen, min(HEARTBEAT, limit - passed))
+            await run.sight.change(screen, min(HEARTBEAT, patience, limit - passed))
             moved = True
 
     def _seek(self, run: _Run, found: NotLocated, target: Target) -> PlannedCall | None:

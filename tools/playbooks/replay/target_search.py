@@ -84,8 +84,10 @@ class DesktopTargetSearch:
             raise MachineUnavailable(str(error)) from error
 
     async def _widgets(self, machine: Machine) -> tuple[Size, tuple[ShownWidget, ...]]:
-        tree: Json = await machine.request("GET", WIDGETS, timeout=PATIENCE)
-        windows: Json = await machine.request("GET", WINDOWS, timeout=PATIENCE)
+        tree, windows = await asyncio.gather(
+            machine.request("GET", WIDGETS, timeout=PATIENCE),
+            machine.request("GET", WINDOWS, timeout=PATIENCE),
+        )
         active = next((one["title"] for one in windows["windows"] if one.get("focused")), None)
         native = Size(tree["space"]["width"], tree["space"]["height"])
         try:

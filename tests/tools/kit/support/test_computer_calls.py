@@ -136,3 +136,10 @@ def test_an_action_without_a_picture_still_waits_for_the_screen_to_settle() -> N
 def test_a_screenshot_cannot_do_without_its_picture() -> None:
     wanted = desktop_call("screenshot", {})
     assert wanted.without_picture() == wanted
+
+
+def test_an_action_without_settling_answers_at_once() -> None:
+    wanted = desktop_call("left_click", AT).without_picture().without_settling()
+    assert wanted.payload["observe"] == {"screenshot": False, "settle": False}
+    picture = desktop_call("screenshot", {})
+    assert picture.without_settling() == picture
