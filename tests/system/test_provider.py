@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.scripted.script.library import PACKAGED, parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.live_trees import contents_below
 from tests.system.services import DESKHAND, PATIENCE
@@ -18,21 +19,26 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("key", "address", "path", "model"),
+EACH_PROVIDER = pytest.mark.parametrize(
+    ("key", "address", "path", "prefix"),
     [
-        ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", "tour"),
-        ("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:tour"),
-        ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:tour"),
+        ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", ""),
+        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1", "openai:"),
+        ("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:"),
+        ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:"),
     ],
+    ids=("anthropic", "openai", "gemini", "compatible"),
 )
+
+
+@EACH_PROVIDER
 def test_with_a_key_the_same_command_asks_the_provider(
-    tmp_path: Path, key: str, address: str, path: str, model: str
+    tmp_path: Path, key: str, address: str, path: str, prefix: str
 ) -> None:
     async def scenario() -> tuple[int | None, bytes, bytes, list[str]]:
         async with ScriptedModelServer() as provider:
             child = await asyncio.create_subprocess_exec(
-                *(DESKHAND, "run", "show the date", "--model", model, "--json"),
+                *(DESKHAND, "run", "show the date", "--model", f"{prefix}tour", "--json"),
                 env={
                     **os.environ,
                     key: provider.api_key,
@@ -54,6 +60,40 @@ def test_with_a_key_the_same_command_asks_the_provider(
     # What the key is stays with the process that was given it.
     for content in contents_below(tmp_path / "data").values():
         assert key.encode() not in content
+
+
+@EACH_PROVIDER
+def test_the_demo_is_played_through_the_provider(
+    tmp_path: Path, key: str, address: str, path: str, prefix: str
+) -> None:
+    # The parent names the model of its child, which must be one of the same provider.
+    text = (PACKAGED / "demo-parent.yaml").read_text()
+    parent = parse_script("demo-parent", text.replace("scripted:", prefix))
+
+    async def scenario() -> tuple[bytes, bytes, set[str]]:
+        async with ScriptedModelServer([parent]) as provider:
+            child = await asyncio.create_subprocess_exec(
+                *(DESKHAND, "demo", "--model", f"{prefix}demo-parent", "--json"),
+                env={
+                    **os.environ,
+                    key: provider.api_key,
+                    address: f"{provider.url}{path}",
+                    "DESKHAND_APPROVAL": "auto",
+                    "DESKHAND_DATA_DIR": str(tmp_path / "data"),
+                    "DEMO_EXIT": "1",
+                },
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+            )
+            async with asyncio.timeout(10 * PATIENCE):
+                out, err = await child.communicate()
+            return out, err, {entry.model for entry in provider.log if entry.status == 200}
+
+    out, err, models = asyncio.run(scenario())
+    assert out, err
+    result = json.loads(out)
+    assert (result["ok"], result["hits"], result["misses"]) == (True, 5, 0), result
+    assert models == {"demo-parent", "demo-child"}
 
 
 def test_a_wrong_key_is_a_models_failure_with_advice(tmp_path: Path) -> None:
