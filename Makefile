@@ -7,7 +7,7 @@ INTEROP := .venv-interop/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak attack interop live soak-scripts distributions format clean
+.PHONY: setup demo test unit system check cores bench soak attack eval interop live soak-scripts distributions format clean
 
 setup: $(STAMP)
 
@@ -20,13 +20,13 @@ demo: setup
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live and not eval"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live and not eval"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live"
+	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval"
 
 check: setup
 	.venv/bin/ruff format --check .
@@ -51,6 +51,10 @@ soak: setup
 # Attacks by an agent on real desktops, as root.
 attack: setup
 	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m attack
+
+# The packaged tasks of `deskhand eval`, each by its oracle and its wrong script.
+eval: setup
+	$(PYTHON) -m pytest --durations=10 -m eval
 
 # Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
 interop: setup $(INTEROP)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ def main(options: EvalOptions) -> int:
     command = _EvalCommand(order, older, folder, options.as_json)
     try:
         asyncio.run(command.run())
-    except KeyboardInterrupt:
+    except (asyncio.CancelledError, KeyboardInterrupt):
         print_error("interrupted")
         return INTERRUPTED
     except PlaneNotStarted as error:
@@ -103,9 +104,13 @@ class _EvalCommand:
         self._began = time.time()
         self._evaluation = Evaluation(order, folder, self._came)
         self._unwritten = ""
+        self._task: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Run everything, and report what has ended, also after Ctrl-C."""
+        """Run everything, and report what has ended, also after Ctrl-C or SIGTERM."""
+        self._task = asyncio.current_task()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop)
         order = self._order
         runs = len(order.tasks) * order.repeat
         self._print(f"{runs} runs of {len(order.tasks)} tasks, {order.parallel} at once")
@@ -116,6 +121,13 @@ class _EvalCommand:
         finally:
             if self._evaluation.results:
                 self._report(self._result(interrupted))
+
+    def _stop(self) -> None:
+        # Once: a second Ctrl-C would break off the end of the desktops.
+        task, self._task = self._task, None
+        if task is not None:
+            self._print("Ending the agents and their desktops ...")
+            task.cancel()
 
     def exit_status(self) -> int:
         """Return the exit status."""

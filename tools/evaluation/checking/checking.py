@@ -16,17 +16,18 @@ import shlex
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.tools.evaluation.errors import RunError
 from deskhand.tools.evaluation.places import filled
 from deskhand.tools.evaluation.task import Checker, Task
 
-from .machine import TaskMachine
+from .machine import CommandResult, ScreenState
 
 Json = dict[str, Any]
 
@@ -56,7 +57,36 @@ class Requests:
     base_url: str = ""
 
 
-async def check(task: Task, machine: TaskMachine, requests: Requests) -> Verdict:
+class CheckableMachine(Protocol):
+    """The machine of a run; :class:`.machine.TaskMachine` outside of tests."""
+
+    workdir: str
+    home: str
+    screen: ScreenState
+
+    async def look(self) -> ScreenState:
+        """Record what the screen shows."""
+
+    async def end_programs(self) -> None:
+        """End every program of the agent."""
+
+    def path(self, path: str) -> str:
+        """Return an absolute path."""
+
+    async def run(self, command: str, seconds: float) -> CommandResult:
+        """Run a command line of the shell."""
+
+    async def run_clean(self, command: Sequence[str], seconds: float) -> CommandResult:
+        """Run a program that finds nothing of the agent's environment."""
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Write a file."""
+
+    async def read(self, path: str) -> bytes | None:
+        """Return the content of a file, None if there is none."""
+
+
+async def check(task: Task, machine: CheckableMachine, requests: Requests) -> Verdict:
     """Check a run whose agent has ended.
 
     Raises:
@@ -78,7 +108,7 @@ async def check(task: Task, machine: TaskMachine, requests: Requests) -> Verdict
         )
 
 
-async def _check_command(task: Task, machine: TaskMachine, requests: Requests) -> Verdict:
+async def _check_command(task: Task, machine: CheckableMachine, requests: Requests) -> Verdict:
     checker = task.checker
     folder = (await machine.run("mktemp -d", 10.0)).output.strip()
     lines = "".join(json.dumps(one) + "\n" for one in requests.posted)
@@ -97,7 +127,7 @@ async def _check_command(task: Task, machine: TaskMachine, requests: Requests) -
     return Verdict(ended.status == 0, "" if ended.status == 0 else reason)
 
 
-async def _check_python(task: Task, machine: TaskMachine, requests: Requests) -> Verdict:
+async def _check_python(task: Task, machine: CheckableMachine, requests: Requests) -> Verdict:
     with tempfile.TemporaryDirectory(prefix="deskhand-checker-") as folder:
         await asyncio.to_thread(_write_files, task, Path(folder))
         process = await asyncio.create_subprocess_exec(
@@ -119,7 +149,10 @@ async def _check_python(task: Task, machine: TaskMachine, requests: Requests) ->
 
 
 async def _answered(
-    process: asyncio.subprocess.Process, checker: Checker, machine: TaskMachine, requests: Requests
+    process: asyncio.subprocess.Process,
+    checker: Checker,
+    machine: CheckableMachine,
+    requests: Requests,
 ) -> Verdict:
     """Answer the calls of a checker until its verdict."""
     start = {
@@ -145,7 +178,7 @@ async def _answered(
     raise RunError("checker", "the process of the checker ended without a verdict")
 
 
-async def _performed(message: Json, machine: TaskMachine) -> Json:
+async def _performed(message: Json, machine: CheckableMachine) -> Json:
     try:
         match message["call"]:
             case "run":
@@ -193,7 +226,7 @@ def file_content(text: str | None, source: str | None, folder: Path) -> bytes:
     return (folder / (source or "")).read_bytes()
 
 
-def _places(machine: TaskMachine, requests: Requests) -> dict[str, str]:
+def _places(machine: CheckableMachine, requests: Requests) -> dict[str, str]:
     return {
         "workdir": machine.workdir,
         "home": machine.home,

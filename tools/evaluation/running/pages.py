@@ -44,6 +44,8 @@ class ServedPages:
     started: float = field(default_factory=time.monotonic)
     posted: list[Json] = field(default_factory=list)
     """What was sent, in order; see docs/eval.md."""
+    room: int = 64 * 1024 * 1024
+    """Bytes that may still be sent."""
     visited: list[str] = field(default_factory=list)
     """Paths of the pages that were requested, with their queries."""
 
@@ -100,8 +102,12 @@ class PageSlot:
         pages = self.pages
         if pages is None or len(pages.posted) >= MOST_REQUESTS:
             return Response(status_code=404)
-        if int(request.headers.get("content-length") or 0) > LARGEST_BODY:
+        if "transfer-encoding" in request.headers:
+            return Response(status_code=411)
+        length = int(request.headers.get("content-length") or 0)
+        if length > min(LARGEST_BODY, pages.room):
             return Response(status_code=413)
+        pages.room -= length
         record: Json = {
             "method": request.method,
             "path": request.url.path,
