@@ -24,7 +24,7 @@ CONTEXT = "/api/v0/context-config"
 
 
 def desktops() -> FakeMachines:
-    answers = {CONTEXT: {"working_dir": "/work/root", "parts": []}}
+    answers = {CONTEXT: {"working_dir": "/srv/root", "parts": []}}
     return FakeMachines({f"desktop-{n}": FakeDesktop(answers=answers) for n in (1, 2)})
 
 
@@ -116,7 +116,7 @@ def test_the_directory_of_a_child_lies_below_that_of_its_parent(tmp_path: Path) 
             assert {"parts": "false", "workdir": "x/y"} in asked
             files = await p.chats.files(parent.id)
             (file,) = (one for one in files if one.kind == "attachment")
-            assert file.metadata["path"] == "/work/root/a.txt"
+            assert file.metadata["path"] == "/srv/root/a.txt"
 
     asyncio.run(scenario())
 
