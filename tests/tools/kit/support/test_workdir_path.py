@@ -9,7 +9,7 @@ from tests.tools.kit.machine import FakeMachine
 
 def located(path: str, below: str = "") -> tuple[str, list[dict[str, str]]]:
     machine = FakeMachine()
-    machine.answer("/context-config", {"working_dir": "/work/a", "parts": []})
+    machine.answer("/context-config", {"working_dir": "/srv/a", "parts": []})
     context = replace(machine.context(), workdir=below)
     found = asyncio.run(absolute_path(path, context))
     return found, [dict(asked.params) for asked in machine.asked]
@@ -21,5 +21,5 @@ def test_a_path_that_is_not_relative_stays(path: str) -> None:
 
 
 def test_a_relative_path_begins_in_the_working_directory() -> None:
-    assert located("b/../c.txt") == ("/work/a/c.txt", [{"parts": "false"}])
+    assert located("b/../c.txt") == ("/srv/a/c.txt", [{"parts": "false"}])
     assert located("", "sub")[1] == [{"parts": "false", "workdir": "sub"}]
