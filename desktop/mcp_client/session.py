@@ -126,7 +126,7 @@ class SdkConnection:
         limit = asyncio.timeout(self._initialize_seconds)
         try:
             async with limit, self._transport() as streams, self._client_session(streams) as one:
-                await one.initialize()
+                await _agreed(one)
                 limit.reschedule(None)
                 self._session.set_result(one)
                 await self._closing.wait()
@@ -153,6 +153,17 @@ class SdkConnection:
             error = error.exceptions[0]
         self._failure = self._failure or self._ending() or _reason(error)
         logger.info("the connection to an MCP server has ended: %s", self._failure)
+
+
+async def _agreed(session: ClientSession) -> None:
+    """Agree on a version: by the handshake, or without one with a server of 2026-07-28 alone."""
+    try:
+        await session.initialize()
+    except MCPError as refused:
+        try:
+            await session.discover()
+        except (MCPError, RuntimeError, ValueError):
+            raise refused from None
 
 
 async def connect_program(

@@ -167,8 +167,11 @@ class ServerLink(httpx2.AsyncBaseTransport):
 
     def _ends(self, request: httpx2.Request, status: int) -> bool:
         """Return whether a refused request is the end of the connection."""
-        if self._transport == "sse" or VERSION not in request.headers:
+        if self._transport == "sse":
             return True
+        if VERSION not in request.headers:
+            # A server without a handshake refuses ``initialize`` with 400 (2026-07-28).
+            return status != 400
         return status == 404 and SESSION in request.headers and request.method == "POST"
 
     def _fail(self, request: httpx2.Request, reason: str) -> None:

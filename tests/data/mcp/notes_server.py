@@ -1,7 +1,8 @@
 """A stdio MCP server of the standard library; its arguments select how it misbehaves.
 
 hang: never answers. die: ends at the first call. slow: one byte at a time. noise: prints other text
-first. child: leaves a process in a session of its own. big: a message without an end.
+first. child: leaves a process in a session of its own. big: a message without an end. modern: has
+no handshake.
 """
 
 import json
@@ -65,6 +66,20 @@ def answer(method: str, params: Json) -> Json:
     return called(params["name"], params.get("arguments") or {})
 
 
+def reply(method: str, params: Json) -> Json:
+    if "modern" not in MODES:
+        return {"result": answer(method, params)}
+    named = (params.get("_meta") or {}).get("io.modelcontextprotocol/protocolVersion")
+    if named != "2026-07-28":
+        versions = {"supported": ["2026-07-28"], "requested": str(named)}
+        return {"error": {"code": -32022, "message": "old", "data": versions}}
+    if method == "server/discover":
+        facts = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        return {"result": {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **facts}}
+    cached = {"ttlMs": 0, "cacheScope": "private"} if method == "tools/list" else {}
+    return {"result": {"resultType": "complete", **cached, **answer(method, params)}}
+
+
 def main() -> None:
     if "child" in MODES:
         subprocess.Popen(["sleep", "1000"], start_new_session=True)
@@ -80,12 +95,8 @@ def main() -> None:
         if "die" in MODES and message.get("method") == "tools/call":
             sys.exit("notes: out of paper")
         if "id" in message and "method" in message:
-            send(
-                {
-                    "id": message["id"],
-                    "result": answer(message["method"], message.get("params") or {}),
-                }
-            )
+            found = reply(message["method"], message.get("params") or {})
+            send({"id": message["id"], **found})
 
 
 main()

@@ -66,7 +66,7 @@ def facts(result: Any) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("modes", [(), ("slow",), ("noise",)])
+@pytest.mark.parametrize("modes", [(), ("slow",), ("noise",), ("modern",)])
 def test_a_server_lists_and_runs_tools(tmp_path: Path, modes: tuple[str, ...]) -> None:
     async def scenario(connector: McpConnector, _: ServerPrograms) -> None:
         connection = await connector.connect(entry(*modes, env=(("KEY", "${HOME}/x"),)))

@@ -237,3 +237,30 @@ def test_tls_is_with_certificates_of_the_system(tmp_path: Path) -> None:
                 await connect_remote(entry, connect, {}, "1", tls=trusting)
 
     run(scenario)
+
+
+def test_a_server_without_a_handshake_is_used() -> None:
+    versions = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
+    refusal = {"code": -32022, "message": "old", "data": versions}
+    cached = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+    found = {
+        "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
+        "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
+    }
+
+    async def answers(_: str, body: str) -> bytes:
+        asked = json.loads(body)
+        if asked["method"] not in found:
+            refused = {"jsonrpc": "2.0", "id": asked["id"], "error": refusal}
+            return http("400 Bad Request", json.dumps(refused), JSON)
+        result = {**cached, **found[asked["method"]]}
+        done = {"jsonrpc": "2.0", "id": asked["id"], "result": result}
+        return http("200 OK", json.dumps(done), JSON)
+
+    async def scenario() -> None:
+        async with answering(answers) as port:
+            connection = await opened(RemoteServer("http", port))
+            assert [one["name"] for one in await connection.list_tools()] == ["echo"]
+            await connection.close()
+
+    run(scenario)
