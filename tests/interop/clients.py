@@ -90,11 +90,12 @@ def clients(workdir: Path | None = None) -> Clients:
 
 
 def version_printed(command: Sequence[str]) -> str:
-    """Return the version that a program prints; empty if there is no such program."""
+    """Return the version that a program prints; empty without the program or what it prints."""
     if shutil.which(command[0]) is None:
         return ""
     printed = subprocess.run(
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    found = re.search(r"\d+(\.\w+)+", printed.stdout + printed.stderr)
-    return found[0] if found else "unknown"
+    text = printed.stdout + printed.stderr
+    found = re.search(r"\d+(\.\w+)+", text)
+    return found[0] if found else "unknown" if text else ""

@@ -54,23 +54,54 @@ def test_vncdotool_moves_the_pointer(interop: Clients, desktop: Service) -> None
     assert desktop.act(action="cursor_position")["native_point"] == [123, 456]
 
 
+SHOWN = "the viewer shows the screen until it is closed"
+
+
+def shows_the_screen(desktop: Service, program: str, display: int = 0) -> None:
+    """Have a viewer on another display watch the desktop; ``display`` is subtracted from ports."""
+    with forwarding(desktop, "vnc", "--port", "0", "--role", "view") as (_, ready):
+        host, port = ready["listen"].split(":")
+        address = f"{host}:{int(port) - display}" if display else f"{host}::{port}"
+        with subprocess.Popen(["xvfb-run", "-a", program, address], stderr=subprocess.PIPE) as run:
+            try:
+                until(lambda: desktop.get("/api/v0/desktop")["watchers"] == 1, "the viewer")
+            finally:
+                run.terminate()
+    until(lambda: desktop.get("/api/v0/desktop")["watchers"] == 0, "the end of the viewer")
+
+
 @pytest.mark.interop_client(
     "TigerVNC",
     how="`deskhand forward vnc`, then `vncviewer 127.0.0.1:5901`",
-    tested="the viewer shows the screen until it is closed",
+    tested=SHOWN,
     version_of=("xtigervncviewer", "--version"),
 )
 @pytest.mark.slow("starts another display")
 def test_tigervnc_shows_the_screen(desktop: Service) -> None:
-    with (
-        forwarding(desktop, "vnc", "--port", "0", "--role", "view") as (_, ready),
-        subprocess.Popen(
-            ["xvfb-run", "-a", "xtigervncviewer", ready["listen"].replace(":", "::")],
-            stderr=subprocess.PIPE,
-            text=True,
-        ) as viewer,
-    ):
-        try:
-            until(lambda: desktop.get("/api/v0/desktop")["watchers"] == 1, "the viewer")
-        finally:
-            viewer.terminate()
+    shows_the_screen(desktop, "xtigervncviewer")
+
+
+# It needs a display to print its version.
+TIGHTVNC = "command -v xtightvncviewer >/dev/null && xvfb-run -a xtightvncviewer -help"
+
+
+@pytest.mark.interop_client(
+    "TightVNC",
+    how="`deskhand forward vnc`, then `xtightvncviewer 127.0.0.1::5901`",
+    tested=SHOWN,
+    version_of=("sh", "-c", TIGHTVNC),
+)
+@pytest.mark.slow("starts another display")
+def test_tightvnc_shows_the_screen(desktop: Service) -> None:
+    shows_the_screen(desktop, "xtightvncviewer")
+
+
+@pytest.mark.interop_client(
+    "GTK-VNC",
+    how="`deskhand forward vnc`, then `gvncviewer 127.0.0.1:1`",
+    tested=SHOWN,
+    version_of=("gvncviewer", "--help"),
+)
+@pytest.mark.slow("starts another display")
+def test_gtk_vnc_shows_the_screen(desktop: Service) -> None:
+    shows_the_screen(desktop, "gvncviewer", display=5900)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -129,6 +130,17 @@ def test_a_protocol_that_is_off_is_refused_in_one_line(desktop: Service) -> None
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.count("\n") == 1
     assert "--speak cua" in done.stderr
+
+
+def test_the_forward_ends_on_ctrl_c(desktop: Service) -> None:
+    with short_folder() as folder:
+        path = folder / "vnc"
+        with forwarding(desktop, "vnc", "--listen", f"unix:{path}") as (process, _):
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 130
+            assert process.stderr is not None
+            assert "Traceback" not in process.stderr.read()
+        assert not path.exists()
 
 
 def test_the_forward_ends_with_its_desktop(desktop: Service) -> None:

@@ -243,7 +243,7 @@ def test_a_server_without_a_handshake_is_used() -> None:
     versions = {"supported": ["2026-07-28"], "requested": "2025-11-25"}
     refusal = {"code": -32022, "message": "old", "data": versions}
     cached = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-    found = {
+    found: dict[str, dict[str, object]] = {
         "server/discover": {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}},
         "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
     }
