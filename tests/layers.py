@@ -89,13 +89,15 @@ tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit
   tools/secrets tools/store
 tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/questions tools/conversation tools/store tools/store/faults
+tools/agents/agent_context: desktop/context tools/kit/support
 tools/agents/workdirs: tools/agents/chat_repository tools/agents/desktops tools/conversation
   tools/kit/support tools/store
 tools/agents/chats: desktop/network tools/agents/approvals tools/agents/chat_recordings
   tools/agents/chat_repository
   tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/agents/workdirs tools/secrets tools/store tools/store/faults vncbridge/server
+  tools/agents/agent_context tools/agents/workdirs tools/secrets tools/store tools/store/faults
+  vncbridge/server
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers

@@ -67,3 +67,44 @@ def test_bad_starts_are_refused(plane: Service) -> None:
         answer = plane.http.post("/api/v0/chats", json={"title": "Bad", **body})
         assert answer.status_code == 400, answer.text
         assert text in answer.text
+
+
+@pytest.mark.soak
+def test_a_desktop_reads_the_context_with_the_agents_rights(desktop: Service) -> None:
+    config = "/api/v0/context-config"
+    work = desktop.get(config)["working_dir"]
+    skill = b"---\nname: forms\ndescription: Fill forms.\n---\nDo it."
+    files = {
+        "AGENTS.md": b"Be brief.<!-- hidden -->",
+        ".agents/skills/forms/SKILL.md": skill,
+        ".agents/skills/other/SKILL.md": b"no front matter",
+    }
+    try:
+        for path, content in files.items():
+            answer = desktop.http.post(
+                "/api/v0/write-file",
+                params={"path": f"{work}/{path}"},
+                content=content,
+                headers={"content-type": "application/octet-stream"},
+            )
+            assert answer.is_success, answer.text
+        # The agent cannot make the service read a file that it may not read itself.
+        desktop.post(
+            "/api/v0/processes/start",
+            {
+                "command": "mkdir sub && ln -s /etc/shadow sub/AGENTS.md",
+                "timeout_ms": 5000,
+            },
+        )
+        parts = desktop.get(config)["parts"]
+        assert [part.get("content") or part["name"] for part in parts] == ["Be brief.", "forms"]
+        below = desktop.http.get(config, params={"workdir": "sub"}).json()
+        assert (below["working_dir"], below["parts"]) == (f"{work}/sub", [])
+    finally:
+        desktop.post(
+            "/api/v0/processes/start",
+            {
+                "command": "rm -rf sub AGENTS.md .agents",
+                "timeout_ms": 5000,
+            },
+        )

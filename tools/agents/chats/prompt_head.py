@@ -5,9 +5,10 @@ program of a later version, or a tool that has come or gone, therefore changes n
 that has begun: a tool that is gone answers with an error, and a new one is offered to new chats.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from deskhand.tools.agents.agent_context.agent_context import ChatSkill, skills_from_json
 from deskhand.tools.kit.support.spec import ToolSpec
 from deskhand.tools.kit.support.untrusted import explained
 
@@ -16,10 +17,11 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class PromptHead:
-    """System prompt and tools of one chat."""
+    """System prompt, tools and skills of one chat."""
 
     system: str
     tools: tuple[ToolSpec, ...]
+    skills: tuple[ChatSkill, ...] = ()
 
     @property
     def explains_marks(self) -> bool:
@@ -28,7 +30,9 @@ class PromptHead:
 
     def to_json(self) -> Json:
         """Return a JSON form that :func:`head_from_json` reads back."""
+        skills = {"skills": [asdict(skill) for skill in self.skills]} if self.skills else {}
         return {
+            **skills,
             "system": self.system,
             "tools": [
                 {"name": one.name, "description": one.description, "schema": one.schema}
@@ -40,4 +44,4 @@ class PromptHead:
 def head_from_json(data: Json) -> PromptHead:
     """Read what :meth:`PromptHead.to_json` wrote."""
     tools = (ToolSpec(one["name"], one["description"], one["schema"]) for one in data["tools"])
-    return PromptHead(data["system"], tuple(tools))
+    return PromptHead(data["system"], tuple(tools), skills_from_json(data.get("skills", ())))

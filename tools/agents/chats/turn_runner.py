@@ -10,10 +10,11 @@ the desktop service's copy of the recording is removed.
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.agent_context.skill_tools import skill_tools
 from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_recordings.ended_recordings import EndedRecordings, write_recording
@@ -23,8 +24,6 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
-from deskhand.tools.agents.loop.prompts import Mode, system_prompt
-from deskhand.tools.agents.loop.report import with_report
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.model_table import PLAYBOOK, WITHOUT_MODEL
 from deskhand.tools.agents.providers.port import Role
@@ -36,13 +35,14 @@ from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
 from deskhand.tools.secrets.chat_secrets import ChatMask
-from deskhand.tools.store import chats, messages, steps, turns
+from deskhand.tools.store import chats, steps, turns
 from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
 from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.schema import ChatRow, TurnRow
 
+from .chat_heads import ChatHeads
 from .desktop_assignment import DesktopAssignment, Prepared
-from .prompt_head import PromptHead, head_from_json
+from .prompt_head import PromptHead
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
 from .workplace import DESKTOP_LOST, Computer, Workplace
@@ -101,6 +101,7 @@ class TurnRunner:
         self._mask = mask
         self._gates = gates
         self._start_files = start_files
+        self._heads = ChatHeads(repository, assignment)
         self._ended_recordings = EndedRecordings(
             recordings, self._desktop_of, repository.settings, lost_recordings
         )
@@ -230,7 +231,8 @@ class TurnRunner:
             await self._start_files.place(chat_id)
         name, model = self._models.resolve(view.model, role=role_of(view.mode, view.parent_id))
         tools = self.tools(view)
-        head = await self._head(view, tools)
+        head = await self._heads.of(view, tools)
+        tools = {**tools, **skill_tools(head.skills)}
         budget = await self._budget(chat_id)
         settings = LoopSettings(name, head.system, budget, conversation=chat_id, effort=view.effort)
         if compacts:
@@ -265,19 +267,6 @@ class TurnRunner:
             # Any failure to start a desktop is reported as one, not as a generic failure.
             log.exception("no desktop for chat %s", chat_id)
             raise NoDesktop(str(error)) from error
-
-    async def _head(self, view: ChatView, tools: Mapping[str, Tool]) -> PromptHead:
-        """Return what the chat's prompts begin with: as in its first turn."""
-        child = view.parent_id is not None
-        head = PromptHead(
-            system_prompt(cast(Mode, view.mode), child=child),
-            with_report(tuple(tool.spec for tool in tools.values())),
-        )
-        now = self._repository.now()
-        content = await self._repository.store.write(
-            lambda s: messages.fixed_head(s, view.id, head.to_json(), now)
-        )
-        return head_from_json(content)
 
     async def _toolbox(
         self, view: ChatView, model: str, tools: Mapping[str, Tool], head: PromptHead, is_same: bool

@@ -145,6 +145,9 @@ class ChatSettings:
     egress: EgressPolicy = field(default_factory=EgressPolicy)
     """The part of the network that desktops may reach."""
 
+    context: bool = False
+    """Read the context of every chat, also of one that needs no desktop."""
+
     def live_url(self, desktop_id: str | None) -> str | None:
         """Return the address at which a person can watch a desktop."""
         return None if desktop_id is None else f"{self.base_url}/desktops/{desktop_id}"

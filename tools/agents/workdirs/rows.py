@@ -14,6 +14,12 @@ async def workdir_of(session: AsyncSession, chat_id: str) -> str:
     return "" if row is None else row.workdir
 
 
+async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
+    """Return the start of a chat without its files; None if nothing of it was given."""
+    row = await session.get(ChatStartRow, chat_id)
+    return None if row is None else ChatStart(row.workdir, (), row.template, row.profile)
+
+
 async def unplaced(session: AsyncSession, chat_id: str) -> ChatStart | None:
     """Return the start of a chat whose directory and files are not there yet."""
     row = await session.get(ChatStartRow, chat_id)

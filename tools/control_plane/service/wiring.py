@@ -19,6 +19,7 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 
+from deskhand.desktop.context.places import VARIABLES
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
@@ -221,6 +222,7 @@ def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunchin
         egress=egress,
         approval=settings.approval,
         trust_mcp_servers=trust,
+        context=any(os.environ.get(name) for name in VARIABLES),
     )
 
 

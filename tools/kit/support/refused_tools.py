@@ -10,7 +10,7 @@ LOOKING_TOOLS = frozenset(
     (
         *("read_file", "search_files", "process_list", "process_output", "list_mcp_tools"),
         *("read_screen", "list_agents", "wait_agent", "attach_file", "request_human"),
-        *("approve_mcp_server", "report"),
+        *("approve_mcp_server", "report", "read_skill", "read_skill_file"),
     )
 )
 """Tools that change nothing on the machine; some ask or inform a person."""

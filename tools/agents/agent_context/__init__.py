@@ -1,0 +1,1 @@
+"""Context of agents in their prompts: instruction files and skills, read when a chat starts."""
