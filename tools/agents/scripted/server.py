@@ -34,7 +34,7 @@ from .script import decode
 from .script.endpoint import Endpoint, Problem, Received
 from .script.library import packaged_scripts
 from .script.picture_header import measure
-from .script.player import PlayedTurn, play, with_one_id
+from .script.player import EMPTY_SUMMARY, PlayedTurn, play, with_one_id, without_summary
 from .script.prompt_cache import CacheEntries
 from .script.request import InvalidRequest, Request
 from .script.script import Fault, Script
@@ -179,6 +179,8 @@ class ScriptedModelServer:
         fault = self._due_fault(turn.fault, body)
         if fault is not None and fault.kind == "same_id":
             turn = with_one_id(turn)
+        if fault is not None and fault.kind == EMPTY_SUMMARY:
+            turn = without_summary(turn)
         turn = await asyncio.to_thread(endpoint.seal, request, turn)
         return await self._deliver(endpoint, turn, request, fault, binding.dropped)
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deskhand.tools.agents.checkpoints.own_summary import SUMMARY_REQUEST
 from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.errors import (
@@ -15,8 +16,9 @@ from deskhand.tools.agents.providers.errors import (
     ModelOverloaded,
     ModelRefused,
     NoCredit,
+    NoSummary,
 )
-from deskhand.tools.agents.providers.port import ModelReply
+from deskhand.tools.agents.providers.port import CompactingModel, ModelReply, Prompt
 from deskhand.tools.agents.scripted.script.request import Measured
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from tests.tools.agents.loop.fakes import (
@@ -337,6 +339,26 @@ def test_a_call_for_a_toolset_that_was_never_offered_is_answered_in_words(
             texts = [b.text for b in transcript.kept[1].content if isinstance(b, Text)]
             texts += [b.text for b in transcript.kept[2].content if isinstance(b, Text)]
             assert any("there is no computer here" in text for text in texts)
+
+    run(scenario)
+
+
+def test_an_empty_summary_is_noticed(adapter: TestedAdapter) -> None:
+    async def scenario() -> None:
+        fault = {"kind": "empty_summary"}
+        async with playing(adapter, {"say": "x", "fault": fault}, {"say": "y"}) as s:
+            if adapter.provider.name in ("anthropic", "openai"):
+                # Their own means; the name is one of a model that has them.
+                assert isinstance(s.model, CompactingModel)
+                model = s.adapter.model("test")
+                with pytest.raises(NoSummary, match="it is empty"):
+                    await s.model.compact(Prompt("Be good.", (user("Go."),), (), False, model))
+                return
+            # The loop asks the model itself, and reports an answer without words. Gemini's empty
+            # answers are errors that pass.
+            reply = await s.ask(user("Go."), user(SUMMARY_REQUEST))
+            again = adapter.provider.name == "gemini"
+            assert (len(s.pauses), len(texts_in(reply))) == (again, again)
 
     run(scenario)
 

@@ -96,6 +96,12 @@ def _summary(script: Script, request: Request, position: _Position) -> PlayedTur
     return PlayedTurn((block,), "compaction", position.step, fault)
 
 
+def without_summary(turn: PlayedTurn) -> PlayedTurn:
+    """Return a summary without its text."""
+    blocks = (block for block in turn.content if block["type"] == "compaction")
+    return replace(turn, content=tuple({**block, "content": ""} for block in blocks))
+
+
 def with_one_id(turn: PlayedTurn) -> PlayedTurn:
     """Return a reply all of whose calls have the id of the first."""
     first = next((block["id"] for block in turn.content if "id" in block), "")

@@ -5,7 +5,12 @@ import pytest
 
 from deskhand.tools.agents.checkpoints.own_summary import SUMMARY_REQUEST
 from deskhand.tools.agents.scripted.script.decode import decoded_here, pixels
-from deskhand.tools.agents.scripted.script.player import PlayedTurn, play, with_one_id
+from deskhand.tools.agents.scripted.script.player import (
+    PlayedTurn,
+    play,
+    with_one_id,
+    without_summary,
+)
 from deskhand.tools.agents.scripted.script.request import Measured, Request, SeenPicture
 from deskhand.tools.agents.scripted.script.script import Script, read_script
 from tests.tools.agents.loop.fakes import encoded, screen
@@ -355,6 +360,14 @@ def test_a_fault_of_summaries_does_not_meet_the_step() -> None:
         request = Request("test", True, messages, chat.tools, True, (), summarize=on_demand)
         turn = play(chat.script, request, lambda data: pixels(data, decoded_here), "s")
         assert turn.fault is not None
+
+
+def test_a_summary_can_lose_its_text() -> None:
+    block = {"type": "compaction", "content": "All of it.", "signature": ""}
+    turn = without_summary(PlayedTurn((block,), "compaction", 1))
+    assert turn == PlayedTurn(({**block, "content": ""},), "compaction", 1)
+    said = {"type": "text", "text": "All of it."}
+    assert without_summary(PlayedTurn((said,), "end_turn", 1)).content == ()
 
 
 def asked_for_summary() -> tuple[Json, ...]:
