@@ -53,6 +53,12 @@ VARIANTS = {
 }
 
 
+def test_the_name_of_an_action_selects_its_variant() -> None:
+    chosen = action_schema()["discriminator"]
+    assert chosen["propertyName"] == "action"
+    assert chosen["mapping"].keys() == VARIANTS.keys()
+
+
 def test_every_action_has_its_variant() -> None:
     assert list(VARIANTS) == list(ACTIONS)
 

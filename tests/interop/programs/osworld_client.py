@@ -71,8 +71,15 @@ setup = SetupController(host, port)
 with tempfile.TemporaryDirectory() as folder:
     source = Path(folder, "note.txt")
     source.write_text("hello")
+    picture = Path(folder, "wall.png")
+    picture.write_bytes(screen)
+    files = [
+        {"local_path": str(source), "path": "~/notes/note.txt"},
+        {"local_path": str(picture), "path": "~/wall.png"},
+    ]
     steps = [
-        ("upload_file", {"files": [{"local_path": str(source), "path": "~/notes/note.txt"}]}),
+        ("upload_file", {"files": files}),
+        ("change_wallpaper", {"path": "~/wall.png"}),
         ("execute", {"command": ["cp", "~/notes/note.txt", "~/notes/copy"]}),
         ("launch", {"command": ["xterm", "-T", "first"]}),
         (
@@ -86,6 +93,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert size["width"] > 100, size
     setup.setup([{"type": "close_window", "parameters": {"window_name": "first"}}])
     assert controller.get_file("~/notes/copy") == b"hello"
+    assert controller.get_vm_wallpaper() == screen
     tree = controller.get_vm_directory_tree("~/notes")
     assert [one["name"] for one in tree["children"]] == ["copy", "note.txt"], tree
     assert controller.get_vm_desktop_path().endswith("/Desktop")

@@ -1,0 +1,27 @@
+from pathlib import PurePath
+from typing import Any
+
+from deskhand.desktop.dialects.osworld.api import router
+
+READ = ("screenshot", "accessibility", "terminal", "platform", "cursor_position")
+CHANGED = (
+    *("screen_size", "window_size", "execute", "run_python", "run_bash_script", "file"),
+    *("wallpaper", "desktop_path", "list_directory", "start_recording", "end_recording"),
+)
+SET_UP = (
+    *("execute", "execute_with_verification", "launch", "open_file", "upload", "download_file"),
+    *("activate_window", "close_window", "change_wallpaper"),
+)
+"""The routes of OSWorld's own server that its clients use."""
+
+
+def test_each_route_of_the_original_server_is_served() -> None:
+    own_api: Any = None
+    routes: Any = router(own_api, PurePath("/programs"), lan=False).routes
+    base = "/api/v0/desktop/as/osworld"
+    served = {(method, route.path) for route in routes for method in route.methods}
+    assert served == {
+        *(("GET", f"{base}/{name}") for name in READ),
+        *(("POST", f"{base}/{name}") for name in CHANGED),
+        *(("POST", f"{base}/setup/{name}") for name in SET_UP),
+    }
