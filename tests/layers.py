@@ -60,6 +60,9 @@ desktop/metrics: desktop/actions
 desktop/network: desktop/isolation
 desktop/own_api: desktop/tool_calls recording vncbridge/auth
 desktop/openapi: desktop/processes recording vncbridge/auth vncbridge/openapi
+desktop/pages: desktop/actions desktop/browser desktop/computer desktop/files desktop/http_errors.py
+  desktop/network desktop/own_api desktop/pages/content desktop/screenshots desktop/tool_calls
+  vncbridge vncbridge/http vncbridge/openapi
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
@@ -157,7 +160,7 @@ tools/evaluation/running: desktop desktop/client tools/agents/providers tools/ag
 tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
   desktop/network tools/kit/support tools/launcher tools/recovery tools/store
 tools/forward: desktop/client vncbridge/auth vncbridge/server
-tools/kit: desktop/network tools/conversation tools/kit/support
+tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
@@ -282,6 +285,7 @@ VALUES = {
     "desktop.accessibility.admitted_field",
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "desktop.launch_port.launch_port",
+    *("desktop.pages.schema", "desktop.pages.scripts"),
     *("desktop.mcp.calls.images", "desktop.mcp.limits"),
     *(f"desktop.openapi.{name}" for name in ("commands", "files", "operations", "recordings")),
     *("desktop.openapi.mcp_tools", "desktop.openapi.screen", "desktop.openapi.state"),

@@ -44,6 +44,8 @@ from .catalog import (
 _STEPS_A_SECOND = 60
 # Toolkits recognise a drag by intermediate motion: its end alone is a click.
 _FEWEST_STEPS = 8
+# Chromium counts clicks with one time stamp, in milliseconds, as one click.
+_BETWEEN_CLICKS = 0.02
 # The X protocol reports a notch of the wheel as a click of one of these buttons.
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
@@ -89,7 +91,7 @@ def _mouse(
             yield PointerMotion(at)
             # The pointer moves before the modifiers are pressed: some applications
             # react to a modifier that is pressed over another widget.
-            yield from _held(modifiers, [ButtonPress(button), ButtonRelease(button)] * count)
+            yield from _held(modifiers, _clicks(button, count))
         case ButtonDown(button):
             yield ButtonPress(button)
         case ButtonUp(button):
@@ -102,6 +104,11 @@ def _mouse(
             yield from _held(
                 action.modifiers, [ButtonPress(wheel), ButtonRelease(wheel)] * action.notches
             )
+
+
+def _clicks(button: int, count: int) -> list[InputEvent]:
+    click: list[InputEvent] = [ButtonPress(button), ButtonRelease(button)]
+    return click + [Pause(_BETWEEN_CLICKS), *click] * (count - 1)
 
 
 # A batch is sent whole, then the caller may cancel. The keyboard map has room for this many

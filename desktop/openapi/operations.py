@@ -31,6 +31,7 @@ from .screen import (
     ACTION_RESULT,
     APPLICATIONS,
     BATCH_RESULT,
+    BROWSER_RESULT,
     CHANGED_WINDOW,
     FOCUS,
     LAUNCHED,
@@ -71,6 +72,7 @@ _SCREEN: ApiOperations = {
     f"POST {_DESKTOP}/wait-for": ApiOperation("wait_for", WAITED),
     f"PUT {_DESKTOP}/wallpaper": ApiOperation("show_wallpaper", MESSAGE),
     f"POST {_DESKTOP}/find-patch": ApiOperation("find_patch", PATCH_MATCHES),
+    f"POST {_DESKTOP}/browser": ApiOperation("use_browser", BROWSER_RESULT),
     f"GET {_DESKTOP}/display": ApiOperation("read_display", DISPLAY),
     f"POST {_DESKTOP}/display": ApiOperation("start_display", DISPLAY),
 }

@@ -164,6 +164,45 @@ WAITED = record(
     },
     {"frame_id": TEXT, **_PICTURE},
 )
+BROWSER_RESULT = record(
+    "BrowserResult",
+    {
+        "text": described(TEXT, "What was read or done."),
+        "browser_state": record(
+            "BrowserState",
+            {
+                "tabs": array(
+                    record(
+                        "BrowserTab",
+                        {"tab_id": TEXT, "title": TEXT, "url": TEXT},
+                        {"active": described(FLAG, "True for the active tab, else absent.")},
+                    )
+                )
+            },
+            {
+                "state_changes": array(
+                    record(
+                        "BrowserChange",
+                        {"type": TEXT},
+                        {
+                            "tab_id": TEXT,
+                            "download_id": TEXT,
+                            "url": TEXT,
+                            "path": TEXT,
+                            "size_bytes": COUNT,
+                            "error": TEXT,
+                        },
+                    )
+                )
+            },
+        ),
+    },
+    {
+        **_PICTURE,
+        "told_text": described(TEXT, "What people may read of a typed text."),
+        "told_value": described(TEXT, "What people may read of a value in a form."),
+    },
+)
 FOCUS = record(
     "Focus",
     {

@@ -64,6 +64,7 @@ from deskhand.vncbridge.server.docs_page import router as docs_router
 
 from .git_parts import GitParts
 from .late_modules import Dialect, mcp_callers, operations
+from .page_parts import pages_router
 from .parts import VERSION, CommonParts, OpenParts, RecordingParts
 
 TICKETS = "/api/v0/desktop/tickets"
@@ -75,6 +76,7 @@ _ON_DISPLAY = {
     ("POST", "/api/v0/desktop/recording/start"),
     ("POST", "/api/v0/desktop/wait-for"),
     ("POST", "/api/v0/desktop/find-patch"),
+    ("POST", "/api/v0/desktop/browser"),
 }
 """Requests that need the display, of routers that also serve others."""
 
@@ -139,10 +141,7 @@ def application(
         app,
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
-        _after(
-            screen.wait_ready,
-            applications_router(applications, launcher, common.lease),
-        ),
+        _after(screen.wait_ready, applications_router(applications, launcher, common.lease)),
         clipboard_router(screen.clipboard, common.lease),
         wallpaper_router(_wallpaper(common, screen), common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
@@ -169,7 +168,8 @@ def application(
         *(docs_router(), metrics_router(screen.status, common.tally), screen.pages),
         _health(screen.readiness),
     )
-    _add_protocols(app, common, recording, dialects)
+    own_api = _add_protocols(app, common, recording, dialects)
+    add_routes(app, _after(screen.wait_ready, pages_router(common, parts, own_api)))
     policy = AccessPolicy(
         frozenset(context.settings.allowed_hosts),
         frozenset(context.settings.allowed_origins),
@@ -181,11 +181,15 @@ def application(
 
 def _add_protocols(
     app: FastAPI, common: CommonParts, recording: RecordingParts, dialects: Iterable[Dialect]
-) -> None:
-    """Add MCP and the dialects, which call the routes of this application in this process."""
+) -> OwnApi:
+    """Add MCP and the dialects, which call the routes of this application in this process.
+
+    Return what calls them.
+    """
     own_api = OwnApi(app, recording.recorder.add_reported_step)
     add_routes(app, *(one.router(own_api, common, recording.step_log) for one in dialects))
     add_mcp(app, McpEndpoint(partial(mcp_callers, own_api), VERSION))
+    return own_api
 
 
 def launching(

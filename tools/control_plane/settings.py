@@ -88,6 +88,8 @@ class Settings:
     """Secret with which these events are signed."""
     notify_private: bool = False
     """True if the address may belong to a private network, or to this machine."""
+    browser_tools: bool = True
+    """Offer agents with a screen the tools of the browser toolset."""
     trust_mcp_servers: bool = False
     """Start the servers of the agents' ``.mcp.json`` without a person's approval."""
     speak: tuple[str, ...] = ()

@@ -66,6 +66,8 @@ class ToolResult:
     toolset: str | None = None
     acknowledged: bool = False
     """True if a person approved the call in view of its safety checks."""
+    browser_state: Json | None = None
+    """Tabs of the browser after a call of its toolset, and what has changed."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def _block_to_json(block: Block) -> Json:
                 "is_error": block.is_error,
                 "toolset": block.toolset,
                 **({"acknowledged": True} if block.acknowledged else {}),
+                **({"browser_state": block.browser_state} if block.browser_state else {}),
             }
         case Compaction(data):
             return {"type": "compaction", "data": data}
@@ -172,6 +175,7 @@ def _block_from_json(data: Mapping[str, Any]) -> Block:
                 data["is_error"],
                 data["toolset"],
                 bool(data.get("acknowledged")),
+                data.get("browser_state"),
             )
         case "thinking":
             return Thinking(data["data"])

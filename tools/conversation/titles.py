@@ -16,6 +16,8 @@ _IDENTIFYING = (
     "message",
     "reason",
     "text",
+    "url",
+    "query",
     "chat_id",
     "process_id",
     "name",
@@ -33,16 +35,17 @@ def chat_title(title: str | None, prompt: str | None) -> str:
 
 
 def withheld(action: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a computer action without the text that it types.
+    """Return the arguments of an action without the text that it enters.
 
     They are published until the action reports whether the text went into a password field.
     """
-    # Only ``type`` enters text: in other actions, ``text`` names keys.
-    text = arguments.get("text")
-    if action != "type" or not isinstance(text, str):
+    # Only these enter text: in other actions, ``text`` names keys.
+    name = {"type": "text", "form_input": "value"}.get(action, "")
+    text = arguments.get(name)
+    if not isinstance(text, str):
         return dict(arguments)
     characters = "1 character" if len(text) == 1 else f"{len(text)} characters"
-    return {**arguments, "text": characters}
+    return {**arguments, name: characters}
 
 
 def step_title(tool: str, arguments: Mapping[str, Any]) -> str:

@@ -5,9 +5,9 @@ from contextlib import suppress
 from typing import Any
 
 from deskhand.desktop.browser.debugging_pipe import PipeClient
+from deskhand.desktop.browser.first_page import FirstPage
 
 from .errors import BrowserGone, CdpFailed
-from .first_page import FirstPage
 
 Json = dict[str, Any]
 

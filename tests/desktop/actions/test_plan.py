@@ -60,7 +60,11 @@ def events(action: str, position: Point = HERE, **fields: Any) -> list[InputEven
         (
             "triple_click",
             {"coordinate": [1279, 719]},
-            [CORNER, *[ButtonPress(1), ButtonRelease(1)] * 3],
+            # Chromium counts clicks with one time stamp as one.
+            [
+                *(CORNER, ButtonPress(1), ButtonRelease(1)),
+                *(Pause(0.02), ButtonPress(1), ButtonRelease(1)) * 2,
+            ],
         ),
         (
             "left_click",

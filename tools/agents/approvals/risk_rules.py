@@ -123,6 +123,14 @@ def _upload(proposed: ProposedCall) -> str:
     return f"it may choose a file to upload ({focus.window})"
 
 
+def _page_upload(_: ProposedCall) -> str:
+    return "it gives files to a page"
+
+
+def _script(_: ProposedCall) -> str:
+    return "it runs a script with the rights of the page"
+
+
 def _domain(proposed: ProposedCall) -> str:
     if not proposed.domains:
         return ""
@@ -131,6 +139,9 @@ def _domain(proposed: ProposedCall) -> str:
     if proposed.call.toolset is not None:
         named += [focus.host] if focus.host else []
         address = _ADDRESS.match(proposed.text.strip())
+        # The scheme may be left out.
+        if proposed.call.name == "navigate" and address:
+            named.append(address.group().lower())
         # Outside of a page a browser's text is mostly an address.
         if not focus.host and address and _BROWSERS.search(focus.application):
             named.append(address.group().lower())
@@ -160,13 +171,15 @@ def _command(rule: str) -> Callable[[ProposedCall], str]:
 
 
 _COMMANDS = frozenset(("execute", "type"))
-_WRITING = frozenset(("execute", "type", "write_file", "edit_files", "call_mcp_tool"))
+_WRITING = frozenset(("execute", "type", "write_file", "edit_files", "call_mcp_tool", "form_input"))
 RISK_RULES: tuple[tuple[str, frozenset[str], Callable[[ProposedCall], str]], ...] = (
     ("password_field", _TYPING, _password_field),
     ("payment_field", _TYPING, _payment_field),
     ("upload", _INPUT, _upload),
+    ("upload", frozenset({"file_upload"}), _page_upload),
+    ("script", frozenset({"javascript_exec"}), _script),
     *((rule, _COMMANDS, _command(rule)) for rule in REASONS),
-    ("domain", _INPUT | {"execute"}, _domain),
+    ("domain", _INPUT | {"execute", "navigate"}, _domain),
     ("key", _WRITING, _key),
 )
 """Rule, the tools and actions that it is about, and the function that returns its reason."""

@@ -26,6 +26,8 @@ from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.loop.interruption import CallInterrupted, CallSuspended
+from deskhand.tools.agents.loop.reply_calls import COMPUTER
+from deskhand.tools.agents.providers.browser_tool import as_function
 from deskhand.tools.agents.providers.port import RequestFigures
 from deskhand.tools.conversation.conversation import ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
@@ -198,7 +200,8 @@ class ChatToolbox:
                 masked_json(recorder_step(ended), self._mask.hide_recorded)
             )
         own = call_result.outcome.pictures
-        if self._recording is not None and not own and (call.toolset is None or not picture):
+        plain = call.toolset != COMPUTER or not picture
+        if self._recording is not None and not own and plain:
             await self._illustrate(self._recording, step)
         return call_result
 
@@ -290,7 +293,7 @@ class ChatToolbox:
             decision = await self._decided(call, step, continued)
             if decision.refusal is not None:
                 outcome = ToolOutcome(error=decision.refusal)
-            elif call.toolset is not None and self._computer is not None:
+            elif call.toolset == COMPUTER and self._computer is not None:
                 return _acknowledged(await self._act(self._computer, call, picture), decision)
             else:
                 began = self._repository.clock()
@@ -304,6 +307,9 @@ class ChatToolbox:
             full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
             outcome = ToolOutcome(error=f"{call.name} failed: {error}", no_room=full)
         result = CallResult.of(call, self._hidden(outcome))
+        if call.toolset is not None and not outcome.is_error:
+            shown = self._shown_arguments(call, outcome)
+            result = replace(result, final_arguments=shown)
         acted = 0.0 if began is None else self._repository.clock() - began
         return _acknowledged(replace(result, timings={ACT: 1000 * acted}), decision)
 
@@ -344,11 +350,20 @@ class ChatToolbox:
             return arguments
         return {**arguments, "text": done.told_text}
 
+    def _shown_arguments(self, call: ToolCall, outcome: ToolOutcome) -> Json:
+        """Return the arguments of a call of the browser toolset, as people may see them."""
+        shown: Json = masked_json(call.arguments, self._mask.hide)
+        if shown != call.arguments:
+            return shown
+        told = {"text": outcome.value.get("told_text"), "value": outcome.value.get("told_value")}
+        return shown | {name: text for name, text in told.items() if text is not None}
+
     async def _use(self, call: ToolCall, step: str) -> ToolOutcome:
-        tool = self._tools.get(call.name)
+        called = as_function(call)
+        tool = self._tools.get(called.name)
         if tool is None:
-            return ToolOutcome(error=f"Tool not found: {call.name}")
-        return await tool.call(call.arguments, self._context(call, step))
+            return ToolOutcome(error=f"Tool not found: {called.name}")
+        return await tool.call(called.arguments, self._context(call, step))
 
     async def _stopped(self, call: ToolCall) -> ToolOutcome | None:
         """Stop what an interrupted call has started and return its outcome, if it is known.

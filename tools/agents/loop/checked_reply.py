@@ -4,11 +4,14 @@ A provider refuses a conversation with two calls of one id, or with a call of a 
 request does not offer, so that one such reply would end the chat for good.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from deskhand.tools.agents.providers.browser_tool import BROWSER, as_member
 from deskhand.tools.agents.providers.port import ModelReply
 from deskhand.tools.conversation.conversation import ReplyBlock, ToolCall
 
+COMPUTER = "computer"
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 CUT = ("max_tokens", WINDOW_EXCEEDED)
 """Stop reasons of a reply that ends in the middle."""
@@ -25,14 +28,20 @@ class CheckedReply:
     """A sentence for the model about each call that was removed."""
 
 
-def checked(reply: ModelReply, *, computer: bool) -> CheckedReply:
-    """Check the calls of a reply; ``computer`` if the provider's computer tool was offered."""
+def checked(reply: ModelReply, *, computer: bool, browser: bool = False) -> CheckedReply:
+    """Check the calls of a reply.
+
+    ``computer`` if the provider's computer tool was offered, ``browser`` if the browser toolset
+    was, or the function in its place, whose calls become calls of the toolset.
+    """
+    offered = {COMPUTER: computer, BROWSER: browser}
     content: list[ReplyBlock] = []
     problems: list[str] = []
     seen: set[str] = set()
     for block in _without_cut_call(reply):
         if isinstance(block, ToolCall):
-            problem = _problem(block, seen, computer)
+            block = as_member(block) if browser else block
+            problem = _problem(block, seen, offered)
             if problem is not None:
                 problems.append(problem)
                 continue
@@ -41,10 +50,10 @@ def checked(reply: ModelReply, *, computer: bool) -> CheckedReply:
     return CheckedReply(replace(reply, content=tuple(content)), tuple(problems))
 
 
-def _problem(call: ToolCall, seen: set[str], computer: bool) -> str | None:
+def _problem(call: ToolCall, seen: set[str], offered: Mapping[str, bool]) -> str | None:
     if call.id in seen:
         return REPEATED.format(name=call.name)
-    if call.toolset is not None and not computer:
+    if call.toolset is not None and not offered.get(call.toolset, False):
         return NOT_OFFERED.format(name=call.name, toolset=call.toolset)
     return None
 

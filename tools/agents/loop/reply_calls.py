@@ -29,7 +29,9 @@ from .stuck_detector import StuckDetector
 
 log = logging.getLogger(__name__)
 
+COMPUTER = "computer"
 AFTER_FAILURE = "Not run: an earlier computer action of the same reply failed."
+AFTER_BROWSER_FAILURE = "Not run: an earlier browser action of the same reply failed."
 AFTER_REPORT = "Not run: the report came before it."
 
 
@@ -81,7 +83,7 @@ class ReplyCalls:
         self._offers_report = offers_report
         self._request = request
         # One picture for the whole reply: each one stays in the history of the chat.
-        self._last = max((i for i, call in enumerate(calls) if call.toolset), default=0)
+        self._last = max((i for i, one in enumerate(calls) if one.toolset == COMPUTER), default=0)
         self._results: dict[int, ToolResult] = {}
         self.report: Report | None = None
         self.stuck = False
@@ -147,8 +149,10 @@ class ReplyCalls:
         # Handled here, so that the report is neither recorded as a step nor counted.
         elif self._is_report(call):
             self.report, result = _reported(call)
-        elif call.toolset and any(r.toolset and r.is_error for r in self._results.values()):
-            result = history.interrupted(call, AFTER_FAILURE)
+        elif call.toolset and (failed := self._failed_toolset()):
+            # Both act on the same screen.
+            why = AFTER_FAILURE if failed == COMPUTER else AFTER_BROWSER_FAILURE
+            result = history.interrupted(call, why)
         else:
             try:
                 result = await self._called(index, call)
@@ -157,6 +161,11 @@ class ReplyCalls:
                 self._results[index] = cut.result
                 raise
         self._results[index] = result
+
+    def _failed_toolset(self) -> str:
+        """Return the toolset of a call that failed; empty if none has."""
+        results = self._results.values()
+        return next((one.toolset for one in results if one.toolset and one.is_error), "")
 
     async def _called(self, index: int, call: ToolCall) -> ToolResult:
         self.steps += 1
@@ -179,7 +188,7 @@ class ReplyCalls:
         if self.report is not None or self._is_report(call):
             return
         # An action without a picture may have changed the screen: its result does not show it.
-        if index >= self._last or call.toolset is None:
+        if index >= self._last or call.toolset != COMPUTER:
             self.stuck = self._stuck_detector.record(call, self._results[index])
 
     def _is_report(self, call: ToolCall) -> bool:

@@ -26,6 +26,7 @@ from typing import Protocol
 
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
 from deskhand.tools.agents.costs.cost import priced
+from deskhand.tools.agents.providers.browser_tool import BROWSER
 from deskhand.tools.agents.providers.errors import LimitReached, ModelError
 from deskhand.tools.agents.providers.limits import window_exceeded
 from deskhand.tools.agents.providers.model_table import model_facts
@@ -272,7 +273,8 @@ class _Turn:
         self._replies += reply.usage
         self._prompts.answered(reply)
         # Before the reply is stored: the transcript must not contain a call that is never run.
-        sound = checked(reply, computer=self._toolbox.computer)
+        browser = any(spec.name == BROWSER for spec in self._toolbox.specs)
+        sound = checked(reply, computer=self._toolbox.computer, browser=browser)
         reply, self._problems = sound.reply, sound.problems
         # A call that was left out is work too, so that a budget ends a row of them.
         self._steps += len(sound.problems)

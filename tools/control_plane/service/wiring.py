@@ -40,6 +40,7 @@ from deskhand.tools.credentials.accepted import load_credentials, read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.kit.browser import BrowserTool
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
@@ -152,7 +153,13 @@ async def control_plane(
         credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
         playbooks.chats = chats = Chats(
-            *(store, files, playbooks.models, DesktopAllocator(fleet), _machine_tools(files)),
+            *(
+                store,
+                files,
+                playbooks.models,
+                DesktopAllocator(fleet),
+                _machine_tools(files, settings),
+            ),
             _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
             audit=audit,
@@ -203,8 +210,12 @@ async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve
     return store, reserve
 
 
-def _machine_tools(files: StoredFiles) -> tuple[Tool, ...]:
-    return (*MACHINE_TOOLS, WaitForTool(lambda chat: ChatPictures(files, chat, time.time)))
+def _machine_tools(files: StoredFiles, settings: Settings) -> tuple[Tool, ...]:
+    def pictures(chat: str) -> ChatPictures:
+        return ChatPictures(files, chat, time.time)
+
+    browser = (BrowserTool(pictures),) if settings.browser_tools else ()
+    return (*MACHINE_TOOLS, WaitForTool(pictures), *browser)
 
 
 async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:

@@ -10,6 +10,8 @@ from .spec import ToolOutcome
 
 Json = dict[str, Any]
 
+BROWSER = "browser"
+"""Toolset whose results are texts, beside which is the state of the browser."""
 NO_ROOM = "no_room"
 """Detail of a step whose call failed because a disk has no room."""
 
@@ -29,9 +31,14 @@ class CallResult:
     def of(cls, call: ToolCall, outcome: ToolOutcome) -> Self:
         """Return the result of a call whose outcome the model reads as JSON."""
         text = outcome.error or json.dumps(outcome.value, ensure_ascii=False)
+        state = None
+        if call.toolset == BROWSER and not outcome.is_error:
+            text, state = str(outcome.value.get("text", "")), outcome.value.get("browser_state")
         details = {NO_ROOM: True} if outcome.no_room else {}
         content: tuple[Text | Image, ...] = (Text(text), *outcome.pictures)
-        result = ToolResult(call.id, content, outcome.is_error, call.toolset)
+        result = ToolResult(
+            call.id, content, outcome.is_error, call.toolset, browser_state=state or None
+        )
         return cls(outcome, result, details=details)
 
     @property

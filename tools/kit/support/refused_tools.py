@@ -14,8 +14,13 @@ LOOKING_TOOLS = frozenset(
     )
 )
 """Tools that change nothing on the machine; some ask or inform a person."""
-LOOKING_ACTIONS = frozenset(("screenshot", "zoom", "cursor_position", "wait"))
-"""Actions of the computer that are no input."""
+LOOKING_ACTIONS = frozenset(
+    (
+        *("screenshot", "zoom", "cursor_position", "wait"),
+        *("list_tabs", "read_page", "get_page_text", "find", "read_console", "read_network"),
+    )
+)
+"""Actions of the computer and of the browser that are no input."""
 SUBAGENT_TOOLS = frozenset(
     ("spawn_agent", "spawn_computer_use_agent", "message_agent", "interrupt_agent", "close_agent")
 )
@@ -29,7 +34,7 @@ ACTING_TOOLS = frozenset(
 
 WRITING_TOOLS = frozenset({"write_file", "edit_files", "process_signal", *MCP_TOOLS})
 
-SCREEN_TOOLS = frozenset({"read_screen", "wait_for"})
+SCREEN_TOOLS = frozenset({"read_screen", "wait_for", "browser"})
 """Tools for chats that work on a screen themselves."""
 
 

@@ -30,6 +30,7 @@ SOURCES: Mapping[str, Source] = {
     "edit_files": "file",
     "search_files": "file",
     "computer": "screen",
+    "browser": "screen",
     "read_screen": "screen",
     "wait_for": "screen",
     "type_secret": "screen",

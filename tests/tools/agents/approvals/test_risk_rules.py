@@ -145,3 +145,19 @@ def test_the_desktop_reports_what_has_the_keyboard() -> None:
     assert focus_facts(shown) == FocusFacts(True, "T", "C", True, "a  b", "c")
     assert focus_facts({"window": None, "field": None}) == FocusFacts(field="  ")
     assert focus_facts({"echo": {}}) == focus_facts(b"") == FocusFacts(known=False)
+
+
+def test_members_of_the_browser_toolset_have_their_risks() -> None:
+    def page(name: str, **arguments: Any) -> ToolCall:
+        return ToolCall("1", name, arguments, "browser")
+
+    assert rules(page("file_upload", paths=["/x"])) == ["upload"]
+    assert rules(page("javascript_exec", text="1")) == ["script"]
+    assert rules(page("form_input", value=KEY)) == ["key"]
+    assert rules(page("type", text="x"), PASSWORD) == ["password_field"]
+    assert rules(page("navigate", url="bad.example/x"), NOWHERE, "good.example") == ["domain"]
+    assert rules(page("navigate", url="http://bad.example/"), NOWHERE, "good.example") == ["domain"]
+    assert rules(page("navigate", url="good.example"), NOWHERE, "good.example") == []
+    assert rules(page("navigate", url="back"), NOWHERE, "good.example") == []
+    assert required("every", page("read_page")) == []
+    assert required("every", page("navigate", url="a")) == ["every:browser.navigate"]

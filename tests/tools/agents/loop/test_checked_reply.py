@@ -35,3 +35,13 @@ def test_the_last_call_of_a_reply_that_was_cut_off_is_dropped_without_a_word() -
 
 def test_a_sound_reply_stays_as_it_is() -> None:
     assert checked(reply(CLICK, RUN), computer=True).reply == reply(CLICK, RUN)
+
+
+def test_a_call_of_the_browser_function_becomes_one_of_its_toolset() -> None:
+    call = ToolCall("c", "browser", {"action": "find", "query": "x"})
+    member = ToolCall("c", "find", {"query": "x"}, "browser")
+    found = checked(reply(call), computer=True, browser=True)
+    assert (found.reply.content, found.problems) == ((member,), ())
+    assert checked(reply(call), computer=True).reply.content == (call,)
+    removed = checked(reply(member), computer=True)
+    assert removed.problems == ("The call of find was not run: there is no browser here.",)

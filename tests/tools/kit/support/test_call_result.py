@@ -33,3 +33,12 @@ def test_the_model_reads_the_value_as_json_or_the_error() -> None:
     assert (done.content, done.is_error) == ((Text('{"output": "Grüße"}'),), False)
     failed = CallResult.of(call, ToolOutcome(error="gone")).result
     assert (failed.content, failed.is_error, failed.toolset) == ((Text("gone"),), True, "computer")
+
+
+def test_results_of_the_browser_are_texts_beside_its_state() -> None:
+    call = ToolCall("1", "find", {}, toolset="browser")
+    state: dict[str, object] = {"tabs": []}
+    done = CallResult.of(call, ToolOutcome({"text": "ref_1", "browser_state": state})).result
+    assert (done.content, done.browser_state) == ((Text("ref_1"),), state)
+    failed = CallResult.of(call, ToolOutcome(error="stale")).result
+    assert (failed.content, failed.browser_state) == ((Text("stale"),), None)

@@ -39,7 +39,8 @@ def sent(block: Json) -> Json:
     rest = {key: value for key, value in block.items() if key != "toolset_name"}
     if block["type"] != "tool_use":
         return rest
-    return {**rest, "name": NAME, "input": {"action": block["name"], **block["input"]}}
+    name = block["toolset_name"]
+    return {**rest, "name": name, "input": {"action": block["name"], **block["input"]}}
 
 
 def received(call: ToolCall) -> ToolCall:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.tools.agents.providers import browser_tool
 from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import model_facts, sent_name
 from deskhand.tools.agents.providers.port import Prompt
@@ -70,8 +71,9 @@ def message_part(message: Message, pictures: Mapping[str, bytes], model: str = "
 
     A picture without bytes becomes a line of text.
     """
-    found = _message(message, pictures)
-    if older_tools.is_older(model_facts(model).computer):
+    tool = model_facts(model).computer
+    found = _message(message, pictures, toolset=browser_tool.has_toolset(tool))
+    if older_tools.is_older(tool):
         found["content"] = [older_tools.sent(block) for block in found["content"]]
     if not found["content"]:
         return MessagePart(message.role, b"")
@@ -163,7 +165,8 @@ def _frame(prompt: Prompt, *, drop_block: bool, effort: str | None, mark: bool) 
         control: Json = {"cache_control": {"type": "ephemeral"}} if mark else {}
         frame["system"] = [_text(prompt.system) | control]
     facts = model_facts(prompt.model)
-    tools = [_tool(spec) for spec in prompt.tools]
+    has_browser = browser_tool.has_toolset(facts.computer)
+    tools = [_tool(spec, toolset=has_browser) for spec in prompt.tools]
     if prompt.computer:
         tool = facts.computer
         tools.insert(0, older_tools.entry(tool) if older_tools.is_older(tool) else {"type": tool})
@@ -181,12 +184,12 @@ def _bytes(value: Json) -> bytes:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def _message(message: Message, pictures: Mapping[str, bytes]) -> Json:
+def _message(message: Message, pictures: Mapping[str, bytes], *, toolset: bool) -> Json:
     results = [b for b in message.content if isinstance(b, ToolResult)]
     others = [b for b in message.content if not isinstance(b, ToolResult)]
     # The provider takes only text in a failed result, so that its pictures follow all results.
     failed = [b for r in results if r.is_error for b in r.content if isinstance(b, Image)]
-    content = [_block(b, pictures) for b in (*results, *failed, *others) if not _blank(b)]
+    content = [_block(b, pictures, toolset) for b in (*results, *failed, *others) if not _blank(b)]
     return {"role": message.role, "content": content}
 
 
@@ -197,7 +200,7 @@ def _blank(block: Block) -> bool:
     return isinstance(block, Text) and not block.text.strip()
 
 
-def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
+def _block(block: Block, pictures: Mapping[str, bytes], toolset: bool = True) -> Json:
     match block:
         case Text(text):
             return _text(text)
@@ -215,17 +218,22 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> Json:
             )
         case Thinking(data) | Compaction(data):
             return dict(data)
-    return _result(block, pictures)
+    return _result(block, pictures, toolset)
 
 
-def _result(result: ToolResult, pictures: Mapping[str, bytes]) -> Json:
-    content = [b for b in result.content if not _blank(b)]
+def _result(result: ToolResult, pictures: Mapping[str, bytes], toolset: bool) -> Json:
+    whole = result.content if toolset else browser_tool.result_content(result)
+    content = [b for b in whole if not _blank(b)]
     if result.is_error:
         # The provider accepts only text in a failed result.
         content = [b for b in content if isinstance(b, Text)] or [Text("The tool failed.")]
     data: Json = {"type": "tool_result", "tool_use_id": result.call_id}
     if content:
         data["content"] = [_block(b, pictures) for b in content]
+    if toolset and result.browser_state is not None and not result.is_error:
+        # The provider writes it in words itself.
+        state = {"type": "browser_state", **result.browser_state}
+        data["content"] = [*data.get("content", ()), state]
     if result.is_error:
         data["is_error"] = True
     return _with_toolset(data, result.toolset)
@@ -247,5 +255,7 @@ def _picture(picture: Image, pictures: Mapping[str, bytes]) -> Json:
     return {"type": "image", "source": source}
 
 
-def _tool(spec: ToolSpec) -> Json:
+def _tool(spec: ToolSpec, *, toolset: bool) -> Json:
+    if toolset and spec.name == browser_tool.BROWSER:
+        return browser_tool.entry()
     return {"name": spec.name, "description": spec.description, "input_schema": spec.schema}

@@ -7,6 +7,7 @@ are the members of our computer toolset.
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from deskhand.tools.agents.providers.browser_tool import as_function
 from deskhand.tools.conversation.conversation import ToolCall
 
 Json = dict[str, Any]
@@ -81,6 +82,7 @@ def call_of(
 
 def function_of(call: ToolCall) -> tuple[str, Json]:
     """Return name and arguments of the function for a call of ours."""
+    call = as_function(call)
     if call.toolset is None:
         return call.name, call.arguments
     return COMPUTER, {ACTION: call.name, **call.arguments}

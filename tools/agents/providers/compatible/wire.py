@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.tools.agents.providers.browser_tool import result_content
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
@@ -78,7 +79,7 @@ def _call(call: ToolCall) -> Json:
 
 
 def _result(result: ToolResult) -> Json:
-    texts = [b.text for b in result.content if isinstance(b, Text) and b.text.strip()]
+    texts = [b.text for b in result_content(result) if isinstance(b, Text) and b.text.strip()]
     text = "\n\n".join(texts) or ("The tool failed." if result.is_error else "Done.")
     return {"role": "tool", "tool_call_id": result.call_id, "content": text}
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.tools.agents.providers.browser_tool import as_function, result_content
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import (
     Image,
@@ -169,6 +170,7 @@ class _Reply:
     def _call(self, call: ToolCall) -> None:
         if call.id in self._covered:
             return
+        call = as_function(call)
         name, arguments = call.name, call.arguments
         if call.toolset is not None:
             function = function_of(call.name, call.arguments, self._size)
@@ -210,7 +212,7 @@ def _response(one: AwaitedResult, results: Mapping[str, ToolResult], writer: _Pi
     own = [results[call] for call in one.calls if call in results]
     failed = [result for result in own if result.is_error]
     shown = [writer.part(b) for r in own for b in r.content if isinstance(b, Image)]
-    texts = [b.text for r in failed or own for b in r.content if isinstance(b, Text)]
+    texts = [b.text for r in failed or own for b in result_content(r) if isinstance(b, Text)]
     # A picture that was removed is a text.
     texts += [part["text"] for part in shown if "text" in part]
     key = "error" if failed or not own else "output"

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.tools.agents.providers.browser_tool import BROWSER, as_function, result_content
 from deskhand.tools.agents.providers.merged_messages import picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, sent_name
 from deskhand.tools.agents.providers.port import Prompt
@@ -172,9 +173,10 @@ def _reply_items(message: Message, refused: set[str]) -> Iterator[Json]:
         if isinstance(block, Text) and block.text.strip():
             content = [{"type": "output_text", "text": block.text, "annotations": []}]
             yield {"type": "message", "role": "assistant", "content": content}
-        elif isinstance(block, ToolCall) and block.toolset is None:
-            arguments = json.dumps(block.arguments, ensure_ascii=False)
-            call = {"type": "function_call", "call_id": block.id, "name": block.name}
+        elif isinstance(block, ToolCall) and block.toolset in (None, BROWSER):
+            called = as_function(block)
+            arguments = json.dumps(called.arguments, ensure_ascii=False)
+            call = {"type": "function_call", "call_id": block.id, "name": called.name}
             yield {**call, "arguments": arguments}
         elif isinstance(block, ToolCall):
             yield _told(block)
@@ -228,8 +230,8 @@ class _Writer:
             yield self._screenshot(item, answers)
             words += self._words(item["call_id"], answers)
         for result in results.values():
-            if result.toolset is None:
-                content = [self._content(b) for b in result.content if not _blank(b)]
+            if result.toolset in (None, BROWSER):
+                content = [self._content(b) for b in result_content(result) if not _blank(b)]
                 output = content or [_text("(no output)")]
                 call_id = result.call_id
                 yield {"type": "function_call_output", "call_id": call_id, "output": output}

@@ -20,6 +20,7 @@ from deskhand.tools.agents.scripted.script.reading import (
 )
 from deskhand.tools.agents.scripted.script.request import Measure, Request, SeenPicture
 
+from . import browser_toolset
 from .compaction import check_blocks, check_fields
 from .thinking import BINDING_BETA, check_thinking, check_turn
 
@@ -115,7 +116,7 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
     stream = data.get("stream", False)
     check(isinstance(stream, bool), "stream", "must be true or false")
     summarize = check_fields(data, betas)
-    reader = _Reader(measure, model_facts(model).pictures)
+    reader = _Reader(measure, model)
     # The tools come first: the calls in the messages are checked against the toolset that they
     # offer.
     reader.tools(data.get("tools", []))
@@ -142,9 +143,11 @@ def read_request(body: object, measure: Measure, betas: frozenset[str] = frozens
 class _Reader:
     """Validates one request; counts what is limited over the whole of it."""
 
-    def __init__(self, measure: Measure, most_pictures: int) -> None:
+    def __init__(self, measure: Measure, model: str) -> None:
         self._measure = measure
-        self._most_pictures = most_pictures
+        self._model = model
+        self._most_pictures = model_facts(model).pictures
+        self._browser: frozenset[str] | None = None
         self._marks = 0
         self._ids: set[str] = set()
         self.custom: set[str] = set()
@@ -162,6 +165,11 @@ class _Reader:
                 self._custom_tool(tool, where)
 
     def _toolset(self, tool: Json, where: str) -> None:
+        if tool["type"] == browser_toolset.TOOLSET:
+            check(self._browser is None, where, "the browser toolset is there twice")
+            browser_toolset.check_model(self._model, f"{where}.type")
+            self._browser = browser_toolset.offered_members(tool, where)
+            return
         check(tool["type"] == COMPUTER_TOOLSET, f"{where}.type", "is no tool type we know")
         check_keys(tool, {"type", "configs", "cache_control"}, where)
         check(not self.computer, where, "the computer toolset is there twice")
@@ -273,12 +281,17 @@ class _Reader:
         # turns (``type_secret`` needs a secret), and the history keeps the calls.
         if toolset is None:
             return
+        if toolset == browser_toolset.BROWSER and self._browser is not None:
+            check(name in self._browser, f"{where}.name", "is no enabled member of the toolset")
+            return
         known = toolset == COMPUTER and self.computer
         check(known, f"{where}.toolset_name", "no such toolset is offered")
         check(name in MEMBERS, f"{where}.name", "is no member of the toolset")
 
     def _result(self, block: Json, where: str) -> None:
         read_string(block, "tool_use_id", where)
+        browser_toolset.check_result(block, where)
+        block = browser_toolset.without_states(block)
         failed = block.get("is_error", False)
         check(isinstance(failed, bool), f"{where}.is_error", "must be true or false")
         content = block.get("content", "")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from deskhand.tools.agents.providers.compatible.computer_tool import ACTION, COMPUTER
+from deskhand.tools.agents.providers.compatible.computer_tool import ACTION
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.prompt_cache import CHARACTERS_PER_TOKEN, InputTokens
 from deskhand.tools.agents.scripted.script.request import Request
@@ -80,7 +80,7 @@ def _deltas(turn: PlayedTurn) -> Iterator[Json]:
 def _call(block: Json) -> Json:
     name, arguments = block["name"], block["input"]
     if block.get("toolset_name"):
-        name, arguments = COMPUTER, {ACTION: name, **arguments}
+        name, arguments = block["toolset_name"], {ACTION: name, **arguments}
     function = {"name": name, "arguments": json.dumps(arguments)}
     return {"id": block["id"], "type": "function", "function": function}
 

@@ -74,7 +74,9 @@ def _part(block: Json, size: Size, said: str) -> Json:
     if block["type"] == "thinking":
         return {"text": block["thinking"], "thought": True}
     name, arguments = block["name"], block["input"]
-    if block.get("toolset_name"):
+    if block.get("toolset_name") == "browser":
+        name, arguments = "browser", {"action": name, **arguments}
+    elif block.get("toolset_name"):
         function = function_of(name, arguments, size)
         name = function.name
         asked = {"decision": "require_confirmation", "explanation": _explanation(block)}

@@ -12,6 +12,7 @@ from .actions import actions_of
 
 Json = dict[str, Any]
 
+COMPUTER = "computer"
 INCOMPLETE = {"max_tokens": "max_output_tokens", "pause_turn": "steered"}
 """Stop reason of a script to the reason of an incomplete response."""
 _PREFIXES = {"reasoning": "rs", "message": "msg", "function_call": "fc", "computer_call": "cu"}
@@ -23,7 +24,7 @@ def items_of(content: Iterable[Json], reply_id: str, *, refusal: bool = False) -
     items: list[Json] = []
     calls: list[Json] = []
     for block in content:
-        if block["type"] == "tool_use" and block.get("toolset_name"):
+        if block["type"] == "tool_use" and block.get("toolset_name") == COMPUTER:
             if any(call["id"] == block["id"] for call in calls):
                 items.append(_computer_call(calls))
                 calls = []
@@ -51,8 +52,11 @@ def _item(block: Json, refusal: bool) -> Json:
         if refusal:
             part = {"type": "refusal", "refusal": block["text"]}
         return {"type": "message", "role": "assistant", "content": [part]}
-    arguments = json.dumps(block["input"], ensure_ascii=False)
-    call = {"type": "function_call", "call_id": block["id"], "name": block["name"]}
+    name, given = block["name"], block["input"]
+    if "toolset_name" in block:
+        name, given = block["toolset_name"], {"action": name, **given}
+    arguments = json.dumps(given, ensure_ascii=False)
+    call = {"type": "function_call", "call_id": block["id"], "name": name}
     return {**call, "arguments": arguments}
 
 

@@ -265,7 +265,7 @@ def _position(script: Script, request: Request) -> _Position:
 
 def _checked(block: Json, kinds: tuple[str, ...]) -> Json:
     """Return a block, with safety checks if it is a computer call."""
-    if not kinds or "toolset_name" not in block:
+    if not kinds or block.get("toolset_name") != "computer":
         return block
     message = "The page may give instructions, says the script."
     checks = [

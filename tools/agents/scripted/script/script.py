@@ -59,7 +59,8 @@ FaultKind = Literal[
 ]
 Otherwise = Literal["fail", "go_on"]
 
-TOOLSET_PREFIX = "computer."
+TOOLSETS = ("computer", "browser")
+"""Toolsets whose members scripts call, as ``computer.screenshot``."""
 
 
 @dataclass(frozen=True)
@@ -195,8 +196,9 @@ class _Reader:
         # YAML reads a tool without arguments (``- computer.screenshot:``) as null.
         arguments = self._object(given or {}, at, None)
         arguments = cast(Json, self._value(arguments, at))
-        if name.startswith(TOOLSET_PREFIX):
-            return ScriptedCall(name.removeprefix(TOOLSET_PREFIX), arguments, "computer")
+        toolset, dot, member = name.partition(".")
+        if dot and toolset in TOOLSETS:
+            return ScriptedCall(member, arguments, toolset)
         return ScriptedCall(name, arguments)
 
     def _value(self, value: object, where: str) -> object:

@@ -334,3 +334,44 @@ def test_a_model_with_an_older_tool_gets_its_form_of_calls_results_and_header() 
     assert wire.headers(alone, drop_block=False) == {}
     older = {"type": "tool_use", "id": "t", "name": "computer", "input": {"action": "screenshot"}}
     assert wire.reply_block(older) == ToolCall("t", "screenshot", {}, "computer")
+
+
+BROWSER = ToolSpec("browser", "Use pages.", {"type": "object", "properties": {}})
+FIND = ToolCall("c3", "find", {"query": "x"}, "browser")
+STATE = {"tabs": [{"tab_id": "t1", "title": "A", "url": "http://a/", "active": True}]}
+FOUND = ToolResult("c3", (Text("ref_1"),), toolset="browser", browser_state=STATE)
+
+
+def browsed(model: str, result: ToolResult = FOUND) -> dict[str, Any]:
+    messages = (user("Hi."), Message("assistant", (FIND,)), Message("user", (result,)))
+    return wire.request(Prompt("Be good.", messages, (BROWSER,), True, model, 99), {})
+
+
+def test_the_browser_is_a_toolset_with_its_state_in_results() -> None:
+    body = browsed("claude-opus-5-5")
+    assert body["tools"][1]["type"] == "browser_toolset_20260801"
+    (call,) = body["messages"][1]["content"]
+    assert (call["name"], call["toolset_name"]) == ("find", "browser")
+    (result,) = body["messages"][2]["content"]
+    assert result["toolset_name"] == "browser"
+    assert result["content"][1] == {"type": "browser_state", **STATE}
+    read_request(body, measure)
+
+
+def test_a_failed_result_has_no_state() -> None:
+    body = browsed("claude-opus-5-5", replace(FOUND, is_error=True, content=()))
+    (result,) = body["messages"][2]["content"]
+    assert [block["type"] for block in result["content"]] == ["text"]
+    read_request(body, measure)
+    alone = browsed("claude-opus-5-5", replace(FOUND, content=()))
+    assert len(alone["messages"][2]["content"][0]["content"]) == 1
+
+
+def test_models_with_an_older_tool_get_a_function_and_the_state_in_words() -> None:
+    body = browsed("claude-sonnet-4-5")
+    assert body["tools"][1]["name"] == "browser"
+    (call,) = body["messages"][1]["content"]
+    assert (call["name"], call["input"]) == ("browser", {"action": "find", "query": "x"})
+    (result,) = body["messages"][2]["content"]
+    assert "toolset_name" not in result
+    assert result["content"][1]["text"] == 'Tab t1, active: "A" http://a/'

@@ -329,3 +329,35 @@ def test_an_effort_is_one_of_five() -> None:
     assert read_request({**body, "output_config": {"effort": "low"}}, lambda _: None).messages
     with pytest.raises(InvalidRequest, match=r"output_config\.effort"):
         read_request({**body, "output_config": {"effort": "huge"}}, lambda _: None)
+
+
+def browsing(name: str = "find", **fields: Any) -> Json:
+    body = good()
+    body["tools"].append({"type": "browser_toolset_20260801", **fields})
+    used = {"type": "tool_use", "id": "z", "name": name, "input": {}, "toolset_name": "browser"}
+    body["messages"][1]["content"].append(used)
+    state = {"type": "browser_state", "tabs": []}
+    result: Json = {"type": "tool_result", "tool_use_id": "z", "toolset_name": "browser"}
+    result["content"] = [{"type": "text", "text": "Found."}, state]
+    body["messages"][2]["content"].insert(2, result)
+    return body
+
+
+def test_the_browser_toolset_is_read() -> None:
+    read_request(browsing(), measure)
+
+
+@pytest.mark.parametrize(
+    ("body", "where"),
+    [
+        (browsing("click"), "no enabled member"),
+        (browsing("javascript_exec"), "no enabled member"),
+        (browsing(configs={"click": {}}), "is no member"),
+        ({**browsing(), "model": "claude-sonnet-4-5"}, "does not support"),
+        ({**browsing(), "tools": good()["tools"]}, "no such toolset"),
+        ({**browsing(), "tools": 2 * [{"type": "browser_toolset_20260801"}]}, "there twice"),
+    ],
+)
+def test_wrong_uses_of_the_browser_toolset_are_refused(body: Json, where: str) -> None:
+    with pytest.raises(InvalidRequest, match=where):
+        read_request(body, measure)

@@ -104,3 +104,11 @@ def test_faults_break_the_events() -> None:
     assert read(error)["error"]["code"] == 503
     (malformed,) = faulty("malformed", given)
     assert read(malformed)["candidates"][0]["finishReason"] == "MALFORMED_FUNCTION_CALL"
+
+
+def test_a_call_of_the_browser_is_a_function() -> None:
+    used = {"type": "tool_use", "id": "a", "name": "find", "input": {"query": "x"}}
+    blocks = ({**used, "toolset_name": "browser"},)
+    (part,) = parts_of(PlayedTurn(blocks, "tool_use", 0), REQUEST)
+    args = {"action": "find", "query": "x"}
+    assert part == {"functionCall": {"id": "a", "name": "browser", "args": args}}

@@ -101,3 +101,10 @@ def test_a_faulty_stream_is_no_reply(kind: str | None) -> None:
             json.loads(faulty[2].split(b"data: ")[1])
     elif kind is not None:
         assert b"response.completed" not in b"".join(faulty)
+
+
+def test_a_call_of_the_browser_is_a_function() -> None:
+    used = {"type": "tool_use", "id": "b", "name": "find", "input": {"query": "x"}}
+    (item,) = reply.items_of([{**used, "toolset_name": "browser"}], "1")
+    assert (item["type"], item["name"]) == ("function_call", "browser")
+    assert json.loads(item["arguments"]) == {"action": "find", "query": "x"}

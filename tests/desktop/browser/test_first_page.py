@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from deskhand.desktop.dialects.cdp.first_page import FirstPage
+from deskhand.desktop.browser.first_page import FirstPage
 
 Json = dict[str, Any]
 

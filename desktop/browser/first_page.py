@@ -7,7 +7,7 @@ client which connects at that moment waits forever. Clients are served after it.
 
 from collections.abc import Iterable
 
-from deskhand.desktop.browser.pipe_messages import Message
+from .pipe_messages import Message
 
 _DISCOVER, _ATTACH, _ENABLE, _TREE = 1, 2, 3, 4
 

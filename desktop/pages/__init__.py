@@ -1,0 +1,1 @@
+"""Pages of the desktop's browser, read and used by members of a browser toolset."""

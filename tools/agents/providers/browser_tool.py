@@ -1,0 +1,74 @@
+"""Calls of the browser toolset for models that have none, where it is one function. Pure.
+
+In our conversation a call is a member of the toolset ``browser``. Anthropic's newer models are
+offered the toolset itself; for all others a call is that of the function ``browser``, whose
+``action`` is the member.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+
+Json = dict[str, Any]
+
+BROWSER = "browser"
+ACTION = "action"
+TOOLSET = "browser_toolset_20260801"
+COMPUTER_TOOLSET = "computer_toolset_20260801"
+"""The computer tool of the models that have the browser toolset, too."""
+ENABLED = ("file_upload", "javascript_exec")
+"""Members that are off unless a request enables them."""
+
+
+def entry() -> Json:
+    """Return the entry of the toolset in a request."""
+    return {"type": TOOLSET, "configs": {name: {"enabled": True} for name in ENABLED}}
+
+
+def has_toolset(computer: str) -> bool:
+    """Return whether a model has the toolset, by its computer tool."""
+    return computer == COMPUTER_TOOLSET
+
+
+def as_member(call: ToolCall) -> ToolCall:
+    """Return a call of the function as one of the toolset; others as they are."""
+    action = call.arguments.get(ACTION)
+    if call.name != BROWSER or call.toolset is not None or not isinstance(action, str):
+        return call
+    # Models send null for the fields that an action does not have.
+    own = {k: v for k, v in call.arguments.items() if k != ACTION and v is not None}
+    return replace(call, name=action, arguments=own, toolset=BROWSER)
+
+
+def as_function(call: ToolCall) -> ToolCall:
+    """Return a call of the toolset as one of the function; others as they are."""
+    if call.toolset != BROWSER:
+        return call
+    arguments = {ACTION: call.name, **call.arguments}
+    return replace(call, name=BROWSER, arguments=arguments, toolset=None)
+
+
+def result_content(result: ToolResult) -> tuple[Text | Image, ...]:
+    """Return the content of a result, with the state of the browser in words."""
+    state = result.browser_state
+    return result.content if state is None else (*result.content, Text(state_text(state)))
+
+
+def state_text(state: Mapping[str, Any]) -> str:
+    """Return the tabs and what has changed, for a model."""
+    lines = [_tab(tab) for tab in state.get("tabs", ())]
+    lines += [_change(change) for change in state.get("state_changes", ())]
+    return "\n".join(lines) or "No tab is open."
+
+
+def _tab(tab: Mapping[str, Any]) -> str:
+    active = ", active" if tab.get("active") else ""
+    return f'Tab {tab.get("tab_id")}{active}: "{tab.get("title", "")}" {tab.get("url", "")}'.strip()
+
+
+def _change(change: Mapping[str, Any]) -> str:
+    words = str(change.get("type")).replace("_", " ")
+    details = [change.get(name) for name in ("tab_id", "path", "url", "error")]
+    return f"Changed: {words} {' '.join(str(one) for one in details if one)}".strip()
