@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.desktop.mcp.advice import instructions
 from deskhand.desktop.mcp.tool import GROUPS, McpTool
-from deskhand.tools.control_plane.service.wiring import MACHINE_TOOLS
+from deskhand.tools.control_plane.service.machine_tools import MACHINE_TOOLS
 from deskhand.tools.kit.subagents import CLOSE, LIST, MESSAGE, SPAWN, WAIT
 from deskhand.tools.mcp.plane_tools import CHAT, CHAT_TOOLS, ON_DESKTOP, PLANE_TOOLS
 

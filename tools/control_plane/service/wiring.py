@@ -40,18 +40,6 @@ from deskhand.tools.credentials.accepted import load_credentials, read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.kit.browser import BrowserTool
-from deskhand.tools.kit.edit_files import EditFilesTool
-from deskhand.tools.kit.execute import ExecuteTool
-from deskhand.tools.kit.process_list import ProcessListTool
-from deskhand.tools.kit.process_output import ProcessOutputTool
-from deskhand.tools.kit.process_signal import ProcessSignalTool
-from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.read_screen import ReadScreenTool
-from deskhand.tools.kit.search_files import SearchFilesTool
-from deskhand.tools.kit.support.spec import Tool
-from deskhand.tools.kit.wait_for import WaitForTool
-from deskhand.tools.kit.write_file import WriteFileTool
 from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
 from deskhand.tools.recovery.recovery import RecordingRecovery
@@ -64,7 +52,6 @@ from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
-from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.api import tickets_router, tokens_router
@@ -80,6 +67,7 @@ from .facts import service_facts
 from .fleet import open_fleet
 from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
+from .machine_tools import machine_tools
 from .measured import metrics_router
 from .models import open_models, start_preloading
 from .playbooks import OpenPlaybooks
@@ -91,19 +79,6 @@ TIDY_SECONDS = 15.0
 
 RETENTION_SECONDS = 3600.0
 """Interval of enforcing the limits on stored files."""
-
-MACHINE_TOOLS: tuple[Tool, ...] = (
-    ExecuteTool(),
-    ProcessOutputTool(),
-    ProcessListTool(),
-    ProcessSignalTool(),
-    ReadFileTool(),
-    WriteFileTool(),
-    EditFilesTool(),
-    SearchFilesTool(),
-    ReadScreenTool(),
-)
-"""The tools that work on a chat's computer and store nothing."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +133,7 @@ async def control_plane(
                 files,
                 playbooks.models,
                 DesktopAllocator(fleet),
-                _machine_tools(files, settings),
+                machine_tools(files, settings),
             ),
             _chat_settings(settings, base_url, launching),
             secret_store=secret_store,
@@ -208,14 +183,6 @@ async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve
     keeping = asyncio.create_task(reserve.run(), name="keep the reserve")
     stack.push_async_callback(_ended, keeping)
     return store, reserve
-
-
-def _machine_tools(files: StoredFiles, settings: Settings) -> tuple[Tool, ...]:
-    def pictures(chat: str) -> ChatPictures:
-        return ChatPictures(files, chat, time.time)
-
-    browser = (BrowserTool(pictures),) if settings.browser_tools else ()
-    return (*MACHINE_TOOLS, WaitForTool(pictures), *browser)
 
 
 async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:
