@@ -168,6 +168,8 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_pl
 tools/notifications: tools/conversation tools/store
 tools/playbooks/form: tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
+tools/playbooks/saving: tools/conversation tools/kit/support tools/playbooks
+  tools/playbooks/form
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
   tools/conversation tools/kit tools/kit/support tools/playbooks tools/playbooks/form
   tools/playbooks/targets

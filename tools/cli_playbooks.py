@@ -11,6 +11,22 @@ app = typer.Typer(
 )
 
 
+@app.command("save")
+def save(
+    run: Annotated[str, typer.Argument(help="Id of the chat, as in /runs/ID.")],
+    name: Annotated[str | None, typer.Option(help="By default made of the run's title.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace a playbook of that name.")
+    ] = False,
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Save a finished run as a playbook."""
+    command = command_module("playbooks.playbook").save
+    raise typer.Exit(command(run, name, replace, url, data_dir, as_json))
+
+
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(help="A stored playbook, or a file that ends in .yaml.")],

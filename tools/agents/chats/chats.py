@@ -24,7 +24,7 @@ Invariants:
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from deskhand.tools.agents.approvals.gate import CallGates
@@ -50,6 +50,7 @@ from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
+from deskhand.tools.conversation.step_target import StepTarget
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
 from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, ForeignPictures, mcp_tools
@@ -99,6 +100,7 @@ class Chats:
         audit: SecretEvents | None = None,
         lost_recordings: LostRecordings | None = None,
         pictures: ForeignPictures | None = None,
+        parent_tools: Sequence[Tool] = (),
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -142,7 +144,7 @@ class Chats:
         self._tools = ChatTools(
             machine=(*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures)),
             people=(RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)),
-            children=subagent_tools(self._children),
+            children=(*subagent_tools(self._children), *parent_tools),
             secrets=self._secrets,
         )
         self.call_tool = OutsideCalls(
@@ -236,6 +238,10 @@ class Chats:
     async def steps(self, chat_id: str) -> Sequence[StepView]:
         """Return the tool calls of a chat, oldest first."""
         return await self._repository.store.read(lambda s: steps.views(s, chat_id))
+
+    async def step_targets(self, chat_id: str, turn: int) -> Mapping[str, Mapping[int, StepTarget]]:
+        """Return what the actions of a turn were aimed at, by the step's id and their position."""
+        return await self._repository.store.read(lambda s: steps.targets_of_turn(s, chat_id, turn))
 
     async def changed_turns(self, chat_id: str) -> Sequence[int]:
         """Return the numbers of the turns whose steps were changed after their end."""

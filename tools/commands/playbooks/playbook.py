@@ -62,6 +62,29 @@ def run(
     return _connected(work, url, data_dir)
 
 
+def save(
+    run: str,
+    name: str | None,
+    replace: bool,
+    url: str | None,
+    data_dir: Path | None,
+    as_json: bool,
+) -> int:
+    """Save a finished run as a playbook, and print the playbook."""
+
+    async def work(plane: PlaneConnection) -> int:
+        body = {"run": run, "replace": replace} | ({"name": name} if name else {})
+        saved = await plane.client.request("POST", PLAYBOOKS, json=body, timeout=SPAWN_SECONDS)
+        if as_json:
+            print_json(saved)
+        else:
+            print_line(saved["yaml"].rstrip("\n"))
+            print_line(f"# Replay it: deskhand playbook run {saved['name']}")
+        return DONE
+
+    return _connected(work, url, data_dir)
+
+
 def listing(url: str | None, data_dir: Path | None, as_json: bool) -> int:
     """Print the stored playbooks."""
 

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.caller import tool_call_id
 from deskhand.tools.control_plane.errors import BadBody
-from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only
+from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.playbook import Playbook
@@ -20,15 +20,17 @@ from .chats import NON_BLANK_TEXT, body_of
 from .tools import calling_chat
 
 LONGEST_YAML = 1_000_000
+LONGEST_NAME = 100
 CALLS_PER_STEP = 50
 _SAVE = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "yaml": {**NON_BLANK_TEXT, "maxLength": LONGEST_YAML},
+        "run": {**NON_BLANK_TEXT, "description": "Id of the chat whose run is saved."},
+        "yaml": {**NON_BLANK_TEXT, "maxLength": LONGEST_YAML, "description": "Or a playbook."},
+        "name": {"type": "string", "maxLength": LONGEST_NAME},
         "replace": {"type": "boolean"},
     },
-    "required": ["yaml"],
 }
 _RUN = {
     "type": "object",
@@ -64,7 +66,14 @@ class StoredPlaybooks(Protocol):
         """Remove a playbook."""
 
 
-def router(playbooks: StoredPlaybooks, chats: Chats) -> APIRouter:
+class SavedRuns(Protocol):
+    """Conversion of runs to stored playbooks."""
+
+    async def save(self, chat_id: str, name: str | None, *, replace: bool) -> Playbook:
+        """Store the newest run of a chat, named after its title by default."""
+
+
+def router(playbooks: StoredPlaybooks, saving: SavedRuns, chats: Chats) -> APIRouter:
     """Return the routes under ``/api/v0/playbooks``."""
     routes = APIRouter(prefix="/api/v0/playbooks", tags=["playbooks"])
 
@@ -74,19 +83,6 @@ def router(playbooks: StoredPlaybooks, chats: Chats) -> APIRouter:
         names = await asyncio.to_thread(playbooks.names)
         listed = [await asyncio.to_thread(_summary, playbooks, name) for name in names]
         return JSONResponse({"playbooks": listed})
-
-    @routes.post("", status_code=201, openapi_extra=body_of(_SAVE))
-    async def save(request: Request) -> JSONResponse:
-        """Store a playbook under the name in it.
-
-        One of the same name is kept, and the answer is 409, unless `replace` is true.
-        """
-        body = json_object(await request.body())
-        only(body, "yaml", "replace")
-        replace = flag(body, "replace")
-        written = needed_text(body, "yaml", longest=LONGEST_YAML)
-        saved = await asyncio.to_thread(playbooks.save, written, replace=replace)
-        return JSONResponse(await asyncio.to_thread(_whole, playbooks, saved.name), 201)
 
     @routes.get("/{name}")
     async def show(name: str) -> JSONResponse:
@@ -99,6 +95,37 @@ def router(playbooks: StoredPlaybooks, chats: Chats) -> APIRouter:
         await asyncio.to_thread(playbooks.remove, name)
         return Response(status_code=204)
 
+    _add_saving(routes, playbooks, saving)
+    _add_replays(routes, playbooks, chats)
+    return routes
+
+
+def _add_saving(routes: APIRouter, playbooks: StoredPlaybooks, saving: SavedRuns) -> None:
+    @routes.post("", status_code=201, openapi_extra=body_of(_SAVE))
+    async def save(request: Request) -> JSONResponse:
+        """Save the newest run of a chat as a playbook, or store one that was written by hand.
+
+        A playbook that is written by hand is stored under the name in it. One of the same name is
+        kept, and the answer is 409, unless `replace` is true.
+        """
+        body = json_object(await request.body())
+        only(body, "run", "yaml", "name", "replace")
+        replace = flag(body, "replace")
+        if (body.get("run") is None) == (body.get("yaml") is None):
+            raise BadBody("Give either run or yaml.")
+        if body.get("yaml") is None:
+            name = text(body, "name", longest=LONGEST_NAME)
+            run = needed_text(body, "run", longest=LONGEST_NAME)
+            saved = await saving.save(run, name, replace=replace)
+        elif body.get("name") is not None:
+            raise BadBody("name goes with run: a playbook has its name in it.")
+        else:
+            written = needed_text(body, "yaml", longest=LONGEST_YAML)
+            saved = await asyncio.to_thread(playbooks.save, written, replace=replace)
+        return JSONResponse(await asyncio.to_thread(_whole, playbooks, saved.name), 201)
+
+
+def _add_replays(routes: APIRouter, playbooks: StoredPlaybooks, chats: Chats) -> None:
     @routes.post("/{name}/runs", status_code=201, openapi_extra=body_of(_RUN))
     async def run(name: str, request: Request) -> JSONResponse:
         """Replay a playbook on a desktop of its own; the answer names the chat of the run."""
@@ -122,8 +149,6 @@ def router(playbooks: StoredPlaybooks, chats: Chats) -> APIRouter:
         if outcome.is_error:
             raise BadBody(str(outcome.error))
         return JSONResponse(outcome.value, 201)
-
-    return routes
 
 
 def _summary(playbooks: StoredPlaybooks, name: str) -> Json:

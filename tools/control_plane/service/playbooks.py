@@ -1,5 +1,6 @@
 """Playbooks of a control plane: where they are stored, and the model that replays them."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Protocol
@@ -9,14 +10,17 @@ from fastapi import APIRouter
 from deskhand.tools.agents.desktops.ports import DesktopMachine, Models
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.control_plane.routes.playbooks import router
+from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.library.library import PlaybookLibrary
 from deskhand.tools.playbooks.replay.replay_model import ReplayModel
 from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
 from deskhand.tools.playbooks.replay.target_search import DesktopTargetSearch
+from deskhand.tools.playbooks.saving.run_saving import RunHistory, RunSaving
+from deskhand.tools.store.errors import UnknownRow
 
 
-class DesktopsOfChats(Protocol):
-    """The desktops on which chats work."""
+class ChatsOfPlaybooks(RunHistory, Protocol):
+    """Chats whose runs are saved, and in which playbooks are replayed."""
 
     async def machine(self, chat_id: str) -> DesktopMachine:
         """Return the desktop of a chat."""
@@ -25,7 +29,7 @@ class DesktopsOfChats(Protocol):
 class OpenPlaybooks:
     """The playbooks of a data directory, and the models with that of replays among them."""
 
-    chats: DesktopsOfChats
+    chats: ChatsOfPlaybooks
     """Set before the first replay; the chats need the models, and replays need their desktops."""
 
     def __init__(self, data_dir: Path, models: Models) -> None:
@@ -35,7 +39,18 @@ class OpenPlaybooks:
 
     def router(self, chats: Chats) -> APIRouter:
         """Return the routes."""
-        return router(self.library, chats)
+        return router(self.library, RunSaving(self.chats, self.library), chats)
+
+    async def save_for(
+        self, caller: str, chat_id: str, name: str | None, *, replace: bool
+    ) -> tuple[str, str]:
+        """Save the run of a child of ``caller``, for the tool of agents."""
+        saving = RunSaving(self.chats, self.library)
+        try:
+            saved = await saving.save(chat_id, name, caller=caller, replace=replace)
+        except (PlaybookError, UnknownRow) as error:
+            raise ValueError(str(error)) from error
+        return saved.name, await asyncio.to_thread(self.library.text, saved.name)
 
     async def _machine(self, chat_id: str) -> DesktopMachine:
         return await self.chats.machine(chat_id)

@@ -40,6 +40,7 @@ from deskhand.tools.credentials.accepted import load_credentials, read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.kit.save_playbook import SavePlaybookTool
 from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
 from deskhand.tools.recovery.recovery import RecordingRecovery
@@ -119,8 +120,7 @@ async def control_plane(
         scripted = await _scripted(data, decoder, stack)
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
-        upload_queue = await _upload_queue(settings, disk, os.environ, stack)
-        files = StoredFiles(store, disk, time.time, upload_queue)
+        upload_queue, files = await _files(settings, store, disk, stack)
         fleet, refusals = await open_fleet(settings, address, launching, stack)
         models, playbooks = _models(settings, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
@@ -128,18 +128,13 @@ async def control_plane(
         credentials = await load_credentials(store, data, token)
         audit = _audit_log(store, credentials, stack)
         playbooks.chats = chats = Chats(
-            *(
-                store,
-                files,
-                playbooks.models,
-                DesktopAllocator(fleet),
-                machine_tools(files, settings),
-            ),
-            _chat_settings(settings, base_url, launching),
+            *(store, files, playbooks.models, DesktopAllocator(fleet)),
+            *(machine_tools(files, settings), _chat_settings(settings, base_url, launching)),
             secret_store=secret_store,
             audit=audit,
             lost_recordings=recovery,
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
+            parent_tools=(SavePlaybookTool(playbooks),),
         )
         refusals.on_refused = chats.publish_refused
         _start_notifying(settings, store, chats, base_url, stack)
@@ -321,6 +316,13 @@ def _known(fleet: Fleet, request: Request) -> str:
     desktop_id: str = request.path_params["desktop_id"]
     fleet.client(desktop_id)
     return desktop_id
+
+
+async def _files(
+    settings: Settings, store: Store, disk: FileStore, stack: AsyncExitStack
+) -> tuple[UploadQueue | None, StoredFiles]:
+    upload_queue = await _upload_queue(settings, disk, os.environ, stack)
+    return upload_queue, StoredFiles(store, disk, time.time, upload_queue)
 
 
 async def _upload_queue(

@@ -1,0 +1,1 @@
+"""Conversion of finished runs to playbooks."""
