@@ -10,15 +10,23 @@ from typing import Any
 from starlette.responses import Response
 
 from deskhand.tools.agents.scripted.script.endpoint import Endpoint
-from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.request import Request
-from deskhand.tools.agents.scripted.script.script import Fault
+from deskhand.tools.agents.scripted.script.script import Fault, read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE, Service, service
 
 Json = dict[str, Any]
 COLOURS = ("#204080", "#208040", "#802040", "#808020", "#206080", "#602080", "#a04010", "#10a0c0")
+
+
+PROVIDERS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", ""),
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1"),
+    "gemini": ("GEMINI_API_KEY", "GEMINI_BASE_URL", ""),
+    "compatible": ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1"),
+}
+"""Variables of the key and of the address, and how the address ends."""
 
 
 class Gate:
@@ -46,16 +54,21 @@ class GatedModel(ScriptedModelServer):
     """The scripted model; ``gates`` are the numbers of the steps that wait."""
 
     def __init__(self, steps: Sequence[dict[str, Any]], gates: Sequence[int]) -> None:
-        super().__init__([parse_script("gated", repr({"steps": list(steps)}))])
+        super().__init__([read_script("gated", {"steps": list(steps)})])
         self.gates = {number: Gate(asyncio.get_running_loop()) for number in gates}
 
     @property
     def environment(self) -> dict[str, str]:
         """Variables with which a control plane asks this model."""
+        return self.environment_of("anthropic")
+
+    def environment_of(self, provider: str) -> dict[str, str]:
+        """Return the variables with which it is asked by a provider's protocol."""
+        key, address, path = PROVIDERS[provider]
         return {
-            "ANTHROPIC_API_KEY": self.api_key,
+            key: self.api_key,
             "DESKHAND_APPROVAL": "auto",
-            "ANTHROPIC_BASE_URL": self.url,
+            address: f"{self.url}{path}",
         }
 
     async def _deliver(
@@ -96,13 +109,15 @@ def gated_model(steps: Sequence[dict[str, Any]], *gates: int) -> Iterator[GatedM
 
 
 @contextmanager
-def plane_of(folder: Path, model: GatedModel, name: str) -> Iterator[Service]:
-    """A control plane on the data directory of the test."""
+def plane_of(
+    folder: Path, model: GatedModel, name: str, provider: str = "anthropic"
+) -> Iterator[Service]:
+    """A control plane on the data directory of the test, which asks the model as a provider."""
     data = folder / "data"
     with service(
         folder / f"{name}.log",
-        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated"),
-        environment=model.environment,
+        *("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", f"{provider}:gated"),
+        environment=model.environment_of(provider),
     ) as found:
         yield found
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.gated_model import gated_model, painted_report, plane_of
+from tests.system.gated_model import PROVIDERS, gated_model, painted_report, plane_of
 from tests.system.services import DESKHAND, PATIENCE
 from tests.system.terminal import terminal
 
@@ -18,9 +18,12 @@ STEPS = [
 
 @pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other")
-def test_an_approval_outlives_a_kill_and_its_call_is_performed_once(tmp_path: Path) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_approval_outlives_a_kill_and_its_call_is_performed_once(
+    tmp_path: Path, provider: str
+) -> None:
     with gated_model(STEPS) as model:
-        with plane_of(tmp_path, model, "first") as first:
+        with plane_of(tmp_path, model, "first", provider) as first:
             spawned = first.tool("spawn_agent", type="general", prompt="Go", approval="risky")
             chat = f"/api/v0/chats/{spawned['chat_id']}"
             found = first.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=60)
@@ -28,7 +31,7 @@ def test_an_approval_outlives_a_kill_and_its_call_is_performed_once(tmp_path: Pa
             assert (question["kind"], question["rules"]) == ("approval", ["delete"])
             first.process.kill()
             first.process.wait(PATIENCE)
-        with plane_of(tmp_path, model, "second") as second:
+        with plane_of(tmp_path, model, "second", provider) as second:
             shown = second.get(chat)
             assert (shown["state"], shown["requires_action"]) == ("requires_action", question)
             assert shown["waiting_for"]["kind"] == "question"
