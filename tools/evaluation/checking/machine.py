@@ -21,6 +21,10 @@ Json = dict[str, Any]
 CLEAN_PATH = "/usr/local/bin:/usr/bin:/bin"
 KILL_OTHERS = "kill -9 -1"
 NOWHERE = "deskhand-evaluation-no-such-address"
+ANY_URL = ":"
+"""Part of every URL."""
+PAGE_SECONDS = 1.0
+PAGES_SECONDS = 0.3
 RETRIES = 20
 RETRY_SECONDS = 0.25
 OUTPUT_SECONDS = 10.0
@@ -155,7 +159,7 @@ class TaskMachine:
 
     async def look(self) -> ScreenState:
         """Record windows, addresses, clipboard, processes and a picture, and return them."""
-        seen = (await self.wait_for({"url": NOWHERE}, 0))["seen"]
+        seen = await self._seen()
         copied = await self.content("GET", "/desktop/clipboard", params={"type": "text"})
         listed = await self.run_clean(["ps", "-o", "args=", "x"], 10.0)
         self.screen = ScreenState(
@@ -166,6 +170,16 @@ class TaskMachine:
             await self.screenshot(),
         )
         return self.screen
+
+    async def _seen(self) -> Json:
+        """Return the titles of the windows and the addresses of the browser's pages."""
+        seen: Json = (await self.wait_for({"url": ANY_URL}, 0))["seen"]
+        if seen["windows"]:
+            # The browser reports its pages one by one to each wait: the first within the limit of
+            # the first wait, the others within that of the second.
+            await self.wait_for({"url": ANY_URL}, PAGE_SECONDS)
+            seen = (await self.wait_for({"url": NOWHERE}, PAGES_SECONDS))["seen"]
+        return seen
 
     async def end_programs(self) -> None:
         """End every program of the agent, so that none can disturb the checker.

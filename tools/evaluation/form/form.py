@@ -21,10 +21,13 @@ from deskhand.tools.evaluation.task import (
     Task,
 )
 
-from .nodes import DocumentReader
+from .nodes import DocumentReader, nearest
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 TAG = re.compile(r"[a-z0-9][a-z0-9 -]{0,39}")
+
+PLACE = re.compile(r"\{(\w+)\}")
+PLACES = ("base_url", "workdir", "home")
 
 TASK_KEYS = (
     *("name", "description", "prompt", "tags", "setup", "checker", "limits", "human"),
@@ -84,7 +87,7 @@ class _TaskReader:
             serve=fields.optional("serve", self._relative, None),
             files=fields.optional("files", self._files, ()),
             commands=fields.optional("commands", self._commands, ()),
-            open=fields.optional("open", self._one_or_more, ()),
+            open=fields.optional("open", self._addresses, ()),
             launch=fields.optional("launch", self._one_or_more, ()),
             ready=fields.optional("ready", self._ready, None),
         )
@@ -185,6 +188,15 @@ class _TaskReader:
         if not is_below(path):
             raise self._document.bad(node, f"the path {path!r} must be relative, without '..'")
         return path
+
+    def _addresses(self, node: yaml.Node) -> tuple[str, ...]:
+        found = self._one_or_more(node)
+        for address in found:
+            for place in PLACE.findall(address):
+                if place not in PLACES:
+                    problem = f"{{{place}}} is no place; {nearest(place, PLACES)}"
+                    raise self._document.bad(node, problem)
+        return found
 
     def _one_or_more(self, node: yaml.Node) -> tuple[str, ...]:
         if isinstance(node, yaml.SequenceNode):

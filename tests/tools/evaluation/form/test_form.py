@@ -99,6 +99,7 @@ def test_a_command_may_be_a_line_of_the_shell() -> None:
         ("prompt: Order three lamps.\n", "", "task.yaml:1: 'prompt' is missing in the task"),
         ("tags: [form, two windows]", "tags: form", "task.yaml:4: 'tags' must be a list"),
         ("[form, two windows]", "[Form]", "task.yaml:4: 'Form' is no tag"),
+        ("{base_url}/a", "{base_uri}/a", ":14: {base_uri} is no place; did you mean 'base_url'?"),
         ("serve: pages", "serve: ../pages", "the path '../pages' must be relative"),
         ("deep/copy.bin:", "/etc/copy.bin:", "the path '/etc/copy.bin' must be relative"),
         ("{from: copy.bin}", "{form: copy.bin}", "did you mean 'from'?"),
