@@ -8,6 +8,7 @@ from .pipe_messages import Message
 Json = dict[str, Any]
 
 _DISCOVER = "Target.setDiscoverTargets"
+_LIST = "Target.getTargets"
 _CREATED = ("Target.targetCreated", "Target.targetInfoChanged")
 _DESTROYED = "Target.targetDestroyed"
 
@@ -24,18 +25,29 @@ class TargetList:
         return tuple(self._urls.values())
 
     def received(self, message: Message) -> bool:
-        """Take an event of the browser; return True if a page has changed."""
+        """Take a message of the browser; return True if a page has changed."""
+        if "id" in message:
+            # All targets are recorded, also those behind the first change.
+            new = [self._is_new(info) for info in _listed(message.get("result"))]
+            return True in new
         parameters = message.get("params")
         method, given = message.get("method"), parameters if isinstance(parameters, dict) else {}
         if method == _DESTROYED:
             return self._urls.pop(str(given.get("targetId")), None) is not None
-        info = given.get("targetInfo")
-        if method not in _CREATED or not isinstance(info, dict) or info.get("type") != "page":
+        return method in _CREATED and self._is_new(given.get("targetInfo"))
+
+    def _is_new(self, info: object) -> bool:
+        if not isinstance(info, dict) or info.get("type") != "page":
             return False
         target, url = str(info.get("targetId")), str(info.get("url"))
         changed = self._urls.get(target) != url
         self._urls[target] = url
         return changed
+
+
+def _listed(result: object) -> list[object]:
+    listed = result.get("targetInfos") if isinstance(result, dict) else None
+    return listed if isinstance(listed, list) else []
 
 
 class PagePipe(Protocol):
@@ -71,6 +83,8 @@ class PageAddresses:
             if pipe is not None:
                 self._client = pipe.connect()
                 self._client.send({"id": 1, "method": _DISCOVER, "params": {"discover": True}})
+                # The browser reports existing pages to the first client that discovers targets.
+                self._client.send({"id": 2, "method": _LIST})
                 self._spawn(self._follow(self._client, self._targets))
         return self._targets.urls
 

@@ -32,6 +32,9 @@ def test_text_window_url_process_and_pixels_end_a_wait(desktop: Service) -> None
         assert done["met"], done
         assert "screenshot_data" not in done
         assert done["seen"]["urls"] == [f"{url}#end"]
+        # A page that was there before the wait, and does not change in it.
+        again = wait(desktop, url="#end", timeout_seconds=10, screenshot=False)
+        assert (again["met"], again["seen"]["urls"]) == (True, [f"{url}#end"])
     started = desktop.post("/api/v0/processes/start", {"command": "sleep 0.3; xsetroot -solid red"})
     assert wait(desktop, process=started["id"])["met"]
 

@@ -40,6 +40,20 @@ def test_other_targets_answers_and_malformed_events_change_nothing() -> None:
     assert targets.urls == ()
 
 
+def test_pages_that_existed_before_are_listed() -> None:
+    targets = TargetList()
+    listed = [
+        {"targetId": "1", "type": "page", "url": "http://a/"},
+        {"targetId": "2", "type": "iframe", "url": "http://b/"},
+        {"targetId": "3", "type": "page", "url": "http://c/"},
+    ]
+    assert targets.received({"id": 2, "result": {"targetInfos": listed}})
+    assert targets.urls == ("http://a/", "http://c/")
+    assert not targets.received({"id": 2, "result": {"targetInfos": listed}})
+    assert not targets.received({"id": 2, "error": {"code": -32000}})
+    assert not targets.received({"id": 2, "result": {"targetInfos": 3}})
+
+
 class FakeClient:
     def __init__(self) -> None:
         self.sent: list[Json] = []
