@@ -22,7 +22,7 @@ desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/fil
 desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
   desktop/files desktop/files/tree desktop/git desktop/processes
-desktop/agent_socket: desktop/isolation desktop/tool_calls
+desktop/agent_socket: desktop/context desktop/isolation desktop/tool_calls
 desktop/applications: desktop/actions desktop/browser desktop/http_errors.py desktop/lease
   desktop/processes desktop/programs desktop/tool_calls
 desktop/attach: desktop/actions desktop/capture desktop/input
@@ -95,8 +95,8 @@ tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/age
 tools/agents/agent_context: desktop/context tools/kit/support
 tools/agents/workdirs: tools/agents/chat_repository tools/agents/desktops tools/conversation
   tools/kit/support tools/store
-tools/agents/chats: desktop/network tools/agents/approvals tools/agents/chat_recordings
-  tools/agents/chat_repository
+tools/agents/chats: desktop/agent_socket desktop/network tools/agents/approvals
+  tools/agents/chat_recordings tools/agents/chat_repository
   tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/agents/agent_context tools/agents/workdirs tools/secrets tools/store tools/store/faults
@@ -157,8 +157,8 @@ tools/evaluation/form: tools/agents/scripted/script tools/evaluation
 tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
-tools/fleet: desktop desktop/client desktop/isolation desktop/launch desktop/launch_port
-  desktop/network tools/kit/support tools/launcher tools/recovery tools/store
+tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
+  desktop/launch_port desktop/network tools/kit/support tools/launcher tools/recovery tools/store
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation

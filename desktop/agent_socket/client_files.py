@@ -22,6 +22,13 @@ _SCRIPTS = {
     "deskhand-request": "",
 }
 """Scripts and the first word of their requests."""
+_DESKHAND = Path("bin/deskhand")
+_STATUS = """#!/bin/sh
+# `deskhand status TEXT` shows a text to the people who watch; other commands are those of the
+# installed program, which the desktop's user may be unable to execute.
+[ "$1" = status ] && exec {request} "$@"
+PATH={path} exec deskhand "$@"
+"""
 _EXECUTABLE = 0o755
 _ASKPASS = """#!/bin/sh
 # Git and ssh ask this for a name or a password; it asks the desktop's service.
@@ -54,6 +61,8 @@ class ClientFiles:
             folder / "bin" / name: f'#!/bin/sh\nexec {request}{kind} "$@"\n'
             for name, kind in _SCRIPTS.items()
         }
+        status = _STATUS.format(request=request, path=shlex.quote(SYSTEM_PATH))
+        texts |= {folder / _DESKHAND: status}
         texts |= {folder / ASKPASS: _ASKPASS.format(request=request), program: self.program}
         for path, text in texts.items():
             path.parent.mkdir(parents=True, exist_ok=True)

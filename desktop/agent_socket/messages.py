@@ -26,6 +26,13 @@ class StatusAsked:
 
 
 @dataclass(frozen=True)
+class StatusReported:
+    """A status message of the caller's chat for people."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class ProgramWanted:
     """Launch of one of `PROGRAMS`."""
 
@@ -66,7 +73,9 @@ class CredentialWanted:
     origin: str = ""
 
 
-AgentRequest = StatusAsked | ProgramWanted | OpeningWanted | InputWanted | CredentialWanted
+AgentRequest = (
+    StatusAsked | StatusReported | ProgramWanted | OpeningWanted | InputWanted | CredentialWanted
+)
 
 
 class RequestReader:
@@ -104,7 +113,7 @@ def request_in(line: bytes) -> AgentRequest:
         raise _malformed("It must be one JSON object.")
     kind = body.get("do")
     if kind == "status":
-        return StatusAsked()
+        return StatusReported(_text(body, "text")) if "text" in body else StatusAsked()
     if kind == "launch":
         return _launch(body)
     if kind == "open":

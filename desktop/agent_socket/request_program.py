@@ -1,6 +1,6 @@
 """Program by which a command asks its desktop's service; copied into the desktop's directory.
 
-Usage: PROGRAM SOCKET browser|terminal [ARGUMENT...] | open TARGET | input JSON | status |
+Usage: PROGRAM SOCKET browser|terminal [ARGUMENT...] | open TARGET | input JSON | status [TEXT] |
 askpass PROMPT BRANCH ORIGIN. It needs the standard library only: the desktop's user may
 be unable to read any other.
 """
@@ -30,8 +30,8 @@ def request_of(words: list[str]) -> dict[str, Any] | None:
     if name == "askpass" and len(arguments) == 3:
         prompt, branch, origin = arguments
         return {"do": "askpass", "prompt": prompt, "branch": branch, "origin": origin}
-    if words == ["status"]:
-        return {"do": "status"}
+    if name == "status" and len(arguments) <= 1:
+        return {"do": "status", **({"text": arguments[0]} if arguments else {})}
     return None
 
 
@@ -58,7 +58,9 @@ def _answered(name: str, answers: list[dict[str, Any]]) -> int:
         return _failed(name, answers[0]["error"]["message"])
     if name == "askpass":
         sys.stdout.write(answers[0]["answer"] + "\n")
-    elif name in ("status", "input"):
+    elif "dropped" in answers[0]:
+        sys.stderr.write("status: dropped, as there are too many messages\n")
+    elif name in ("status", "input") and "accepted" not in answers[0]:
         sys.stdout.write(json.dumps(answers[0]) + "\n")
     return int(answers[-1].get("exit_code", 0))
 

@@ -37,6 +37,11 @@ class Tally:
     def __init__(self) -> None:
         self._taken: dict[str, tuple[int, float]] = {}
         self._failed: dict[str, int] = {}
+        self._status = {"accepted": 0, "dropped": 0}
+
+    def add_status(self, *, dropped: bool) -> None:
+        """Count one status message of a command."""
+        self._status["dropped" if dropped else "accepted"] += 1
 
     def add(self, record: ActionRecord) -> None:
         """Count one action that has ended, successful or not."""
@@ -58,6 +63,11 @@ class Tally:
         yield Metric(
             "deskhand_action_failures_total", "counter", "Actions that went wrong.", tuple(failed)
         )
+        if not any(self._status.values()):
+            return
+        sent = tuple(Sample(count, {"result": name}) for name, count in self._status.items())
+        meaning = "Status messages of commands, and those beyond the rate or of no chat."
+        yield Metric("deskhand_status_messages_total", "counter", meaning, sent)
 
 
 def status_metrics(status: Json) -> Iterator[Metric]:

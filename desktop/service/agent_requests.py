@@ -1,9 +1,10 @@
 """Requests of the agent's programs, served by the parts of one desktop."""
 
 import asyncio
+import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from deskhand.desktop.actions.fields import Json
 from deskhand.desktop.actions.requests import action_request, batch_request
@@ -16,14 +17,17 @@ from deskhand.desktop.agent_socket.messages import (
     OpeningWanted,
     ProgramWanted,
     StatusAsked,
+    StatusReported,
 )
 from deskhand.desktop.agent_socket.server import AgentAnswer, LaunchedProgram
+from deskhand.desktop.agent_socket.status_messages import STATUS_EVENT, StatusMessages
 from deskhand.desktop.applications.applications import BROWSER, InstalledApplications
 from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.browser.arguments import refusal_of, refused_switch
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.responder import ActionResponder, action_digest
 from deskhand.desktop.git.credential_prompts import Question
+from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.processes.errors import NotRunning
 from deskhand.desktop.processes.registry import Registry
 from deskhand.desktop.processes.requests import SignalRequest
@@ -52,8 +56,12 @@ class AgentRequests:
     credential: Callable[[Question], str | None]
     browser_refusal: str
     """Why the browser does not start; empty if it does."""
+    tally: Tally
+    publish: Callable[[str, Json], object]
+    """Publishes an event of the desktop."""
     panel: Callable[[], Collection[int]]
     """Returns the pids of the programs by which a person launches others."""
+    status_messages: StatusMessages = field(default_factory=StatusMessages)
 
     def commands(self) -> Sequence[CommandRoot]:
         """Return the running commands."""
@@ -80,6 +88,8 @@ class AgentRequests:
             status = self.status()
             chosen = {name: status[name] for name in _STATUS if name in status}
             return AgentAnswer({**chosen, "chat_id": origin.chat_id or None})
+        if isinstance(request, StatusReported):
+            return self._report(request, origin)
         if isinstance(request, CredentialWanted):
             return self._credential(request, origin)
         if isinstance(request, InputWanted):
@@ -89,6 +99,16 @@ class AgentRequests:
         if isinstance(request, ProgramWanted):
             return await self._program(request, origin)
         return await self._opening(request, origin)
+
+    def _report(self, request: StatusReported, origin: RequestOrigin) -> AgentAnswer:
+        message = self.status_messages.offer(origin.chat_id, request.text, time.monotonic())
+        self.tally.add_status(dropped=message is None)
+        if not origin.chat_id:
+            raise RefusedRequest("no_chat", "The process that reports belongs to no chat.")
+        if message is None:
+            return AgentAnswer({"dropped": True})
+        self.publish(STATUS_EVENT, message.to_json())
+        return AgentAnswer({"accepted": True})
 
     def _credential(self, request: CredentialWanted, origin: RequestOrigin) -> AgentAnswer:
         question = Question(0, origin.chat_id, request.branch, request.origin, request.prompt)

@@ -123,6 +123,8 @@ class AttachedScreen:
             *(parts.registry, applications, launcher, parts.computer, common.once),
             status=screen.status,
             check_start=common.check_start,
+            tally=common.tally,
+            publish=common.events.publish,
             credential=lambda _: None,
             browser_refusal="",
             panel=tuple,

@@ -172,6 +172,8 @@ class DesktopService:
             *(parts.registry, applications, launcher, parts.computer, common.once),
             status=lambda: self._status(display, options, parts),
             check_start=common.check_start,
+            tally=common.tally,
+            publish=common.events.publish,
             credential=self._git.attribution.answer,
             browser_refusal=options.browser.refusal,
             panel=lambda: common.origins().launchers,

@@ -108,3 +108,22 @@ def test_a_desktop_reads_the_context_with_the_agents_rights(desktop: Service) ->
                 "timeout_ms": 5000,
             },
         )
+
+
+@pytest.mark.soak
+def test_a_command_reports_its_status(plane: Service) -> None:
+    chat = plane.post("/api/v0/chats", {"title": "Status"})["id"]
+    events = plane.http.stream("GET", f"/api/v0/chats/{chat}/events", timeout=3 * PATIENCE)
+    with events as stream:
+        lines = stream.iter_lines()
+        # The first line arrives when the subscription is open.
+        next(lines)
+        ran = tool(plane, chat, "execute", command="deskhand status 'Reading <!-- x --> 3 of 4'")
+        assert ran["exit_code"] == 0, ran
+        assert any('"text":"Reading 3 of 4"' in line.replace(": ", ":") for line in lines)
+    assert plane.get(f"/api/v0/chats/{chat}")["status_message"]["text"] == "Reading 3 of 4"
+    burst = "for n in 1 2 3 4 5 6 7 8 9; do deskhand status $n; done"
+    assert "too many" in tool(plane, chat, "execute", command=burst)["output"]
+    other = tool(plane, chat, "execute", command="deskhand up")
+    assert other["exit_code"] != 0
+    assert plane.http.delete(f"/api/v0/chats/{chat}").status_code == 204

@@ -322,6 +322,7 @@ def _view(
         approval=cast(ApprovalMode | None, row.approval),
         domains=tuple(row.domains or ()),
         look_only=row.look_only,
+        status_message=row.status_message,
         effort=row.effort,
     )
     return shown if newest is None else _with_turn(shown, turns, newest)

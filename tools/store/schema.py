@@ -55,6 +55,8 @@ class ChatRow(Base):
     """``auto``, ``risky`` or ``every``; null for the mode of the setting and the model."""
     domains: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
     look_only: Mapped[bool] = mapped_column(default=False, server_default=false())
+    status_message: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
+    """The newest of its commands: ``text``, ``at``, and how many were ``dropped``."""
     effort: Mapped[str | None]
     """Of the model; null for the effort of the setting."""
     turn: Mapped[int] = mapped_column(default=0)

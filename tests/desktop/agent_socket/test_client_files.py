@@ -110,4 +110,16 @@ def test_other_words_are_no_request() -> None:
     assert request_of([]) is None
     assert request_of(["open"]) is None
     assert request_of(["askpass", "prompt"]) is None
-    assert request_of(["status", "more"]) is None
+    assert request_of(["status", "more", "words"]) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [(b'{"accepted": true}\n', ""), (b'{"dropped": true}\n', "status: dropped, as there are")],
+)
+def test_a_status_message_is_sent(answering: Answering, answer: bytes, shown: str) -> None:
+    ran = answering.run("deskhand", "status", "Reading the list", answers=answer)
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert ran.stderr.startswith(shown)
+    assert bool(ran.stderr) == bool(shown)
+    assert answering.requests == [{"do": "status", "text": "Reading the list"}]

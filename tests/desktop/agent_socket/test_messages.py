@@ -12,6 +12,7 @@ from deskhand.desktop.agent_socket.messages import (
     ProgramWanted,
     RequestReader,
     StatusAsked,
+    StatusReported,
     error_answer,
     line_of,
     request_in,
@@ -24,6 +25,7 @@ def line(**body: Any) -> bytes:
 
 def test_each_request_is_read() -> None:
     assert request_in(line(do="status")) == StatusAsked()
+    assert request_in(line(do="status", text="Reading")) == StatusReported("Reading")
     assert request_in(line(do="launch", name="terminal")) == ProgramWanted("terminal")
     launch = line(do="launch", name="browser", arguments=["--kiosk", "http://x/"])
     assert request_in(launch) == ProgramWanted("browser", ("--kiosk", "http://x/"))

@@ -91,3 +91,13 @@ def test_any_label_can_be_read_back(label: str, value: float) -> None:
     assert found is not None
     assert re.sub(r"\\.", lambda one: ESCAPED[one[0]], found[1]) == label
     assert end == ""
+
+
+def test_status_messages_are_counted_by_their_result() -> None:
+    tally = Tally()
+    tally.add_status(dropped=False)
+    tally.add_status(dropped=True)
+    tally.add_status(dropped=True)
+    text = exposition(tally.metrics())
+    assert 'deskhand_status_messages_total{result="accepted"} 1\n' in text
+    assert 'deskhand_status_messages_total{result="dropped"} 2\n' in text

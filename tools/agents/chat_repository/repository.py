@@ -285,6 +285,7 @@ _STATUS_FIELDS = (
     "last_error",
     "requires_action",
     "waiting_for",
+    "status_message",
     "recording_status",
     "recording_file_ids",
     "thumbnail_file_id",

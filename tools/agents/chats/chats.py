@@ -66,6 +66,7 @@ from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
+from .agent_status import AgentStatus
 from .chat_changes import ChatChanges
 from .chat_tools import ChatTools
 from .desktop_assignment import OWN, DesktopAssignment
@@ -123,15 +124,14 @@ class Chats:
         self._runner = TurnRunner(
             *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
-            CallGates(self.questions, settings.approval),
-            start_files,
-            lost_recordings,
+            *(CallGates(self.questions, settings.approval), start_files, lost_recordings),
         )
         if lost_recordings is not None:
             lost_recordings.on_stored = self._publish_change
         self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
         self.supervisor = Supervisor(store, self._turns, now)
         self.publish_refused = self._repository.publish_refused
+        self.publish_status = AgentStatus(self._repository, self._secrets.mask).publish
         self.tool_calls, self.costs = self._repository.tool_calls, self._repository.costs
         self._children = ChildChats(
             self._repository, self._turns, models, machines, self._assignment, self._recordings

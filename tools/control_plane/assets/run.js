@@ -228,6 +228,7 @@ function showFacts(chat, recordings) {
     chat.usage?.cost_usd ? dollars(chat.usage.cost_usd) : null,
     ...(chat.times ? timesOf(chat.times) : []),
     chat.waiting_for?.text,
+    chat.status_message && `“${chat.status_message.text}”`,
     ago(chat.created_at),
   ];
   byId("facts").replaceChildren(badge, ` ${facts.filter(Boolean).join(" · ")}`);

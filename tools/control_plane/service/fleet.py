@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack
 from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.refusals import RefusalFollower
 from deskhand.tools.fleet.registry import DesktopRegistry
+from deskhand.tools.fleet.reports import ReportFollower
 from deskhand.tools.fleet.sockets import SocketFolder
 from deskhand.vncbridge.server.server import Address
 
@@ -24,7 +24,7 @@ def limits_in_force(settings: Settings, launching: DesktopLaunching) -> DesktopL
 
 async def open_fleet(
     settings: Settings, address: Address, launching: DesktopLaunching, stack: AsyncExitStack
-) -> tuple[Fleet, RefusalFollower]:
+) -> tuple[Fleet, ReportFollower]:
     """Return the fleet, with the desktops of an earlier control plane; ``stack`` closes it."""
     # A Unix socket has no URL that a browser could open: links are paths then.
     base = "" if address.path is not None else address.url
@@ -38,12 +38,12 @@ async def open_fleet(
         egress=egress_policy(settings, root=launching.has_root).base,
         speak=settings.speak,
     )
-    refusals = await stack.enter_async_context(RefusalFollower(fleet.client))
-    fleet.on_start = refusals.follow
+    reports = await stack.enter_async_context(ReportFollower(fleet.client))
+    fleet.on_start = reports.follow
     await fleet.open()
 
     async def close() -> None:
         await fleet.close(keep=settings.keep_desktops)
 
     stack.push_async_callback(close)
-    return fleet, refusals
+    return fleet, reports

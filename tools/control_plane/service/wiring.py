@@ -121,7 +121,7 @@ async def control_plane(
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
         upload_queue, files = await _files(settings, store, disk, stack)
-        fleet, refusals = await open_fleet(settings, address, launching, stack)
+        fleet, reports = await open_fleet(settings, address, launching, stack)
         models, playbooks = _models(settings, scripted, files, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
@@ -136,7 +136,7 @@ async def control_plane(
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
             parent_tools=(SavePlaybookTool(playbooks),),
         )
-        refusals.on_refused = chats.publish_refused
+        reports.on_refused, reports.on_status = chats.publish_refused, chats.publish_status
         _start_notifying(settings, store, chats, base_url, stack)
         stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
         app = create_app(

@@ -18,7 +18,7 @@ CREATE TABLE chats (
 	turn INTEGER NOT NULL, 
 	version INTEGER NOT NULL, 
 	created_at DOUBLE NOT NULL, 
-	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, 
+	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, status_message JSON, 
 	CONSTRAINT pk_chats PRIMARY KEY (id), 
 	CONSTRAINT fk_chats_parent_id_chats FOREIGN KEY(parent_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_chats_token_name UNIQUE (token_name)
@@ -247,4 +247,4 @@ CREATE TABLE chat_starts (
 	CONSTRAINT pk_chat_starts PRIMARY KEY (chat_id), 
 	CONSTRAINT fk_chat_starts_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0053');
+INSERT INTO alembic_version VALUES ('0054');

@@ -1,4 +1,7 @@
-"""Addresses that desktops may not reach, read from the event streams of their services."""
+"""Reports of desktops, read from the event streams of their services.
+
+They are the addresses that a desktop may not reach, and status messages of its commands.
+"""
 
 import asyncio
 import contextlib
@@ -6,6 +9,7 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any, Self
 
+from deskhand.desktop.agent_socket.status_messages import STATUS_EVENT
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.network.nflog import REFUSED_EVENT
@@ -21,8 +25,8 @@ AGAIN_SECONDS = 2.0
 """Pause after a stream that broke off."""
 
 
-class RefusalFollower:
-    """Reads the events of desktops whose egress is restricted, one task for each.
+class ReportFollower:
+    """Reads the events of all desktops, one task for each.
 
     ``client`` returns the client of a desktop; it raises `UnknownDesktop` when there is none any
     more, which ends the task.
@@ -36,6 +40,8 @@ class RefusalFollower:
         self._tasks: set[asyncio.Task[None]] = set()
         self.on_refused: Callable[[str, Json], Awaitable[None]] = _ignore
         """Awaited with the id of a desktop and the address, port and protocol."""
+        self.on_status: Callable[[str, Json], Awaitable[None]] = _ignore
+        """Awaited with the id of a desktop and a status message."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -47,10 +53,8 @@ class RefusalFollower:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def follow(self, entry: RegisteredDesktop) -> None:
-        """Read the events of a desktop until it ends; of one that reaches all, nothing."""
-        if entry.egress is None or entry.egress["mode"] == "open":
-            return
-        task = asyncio.create_task(self._follow(entry.id), name=f"refusals of {entry.id}")
+        """Read the events of a desktop until it ends."""
+        task = asyncio.create_task(self._follow(entry.id), name=f"reports of {entry.id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -74,12 +78,14 @@ class RefusalFollower:
         if field != "data":
             return ""
         event = json.loads(value)
-        if event["kind"] == REFUSED_EVENT:
-            # An event that cannot be published now must not end the stream.
-            with contextlib.suppress(StoreError):
+        # An event that cannot be published now must not end the stream.
+        with contextlib.suppress(StoreError):
+            if event["kind"] == REFUSED_EVENT:
                 await self.on_refused(desktop_id, event["data"])
+            elif event["kind"] == STATUS_EVENT:
+                await self.on_status(desktop_id, event["data"])
         return str(event["id"])
 
 
 async def _ignore(_: str, __: Json) -> None:
-    """Do nothing: no one has asked for the addresses."""
+    """Do nothing: no one has asked for the reports."""

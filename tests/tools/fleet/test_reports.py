@@ -1,6 +1,5 @@
 import asyncio
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -8,28 +7,16 @@ from fastapi.responses import StreamingResponse
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.fleet.errors import UnknownDesktop
-from deskhand.tools.fleet.refusals import RefusalFollower
+from deskhand.tools.fleet.reports import ReportFollower
 from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
 from tests.tools.fleet.test_registry import entry
 
-REFUSED = '{"id":"b-2","kind":"egress_refused","at":1,"data":{"address":"10.0.0.1"}}'
+REFUSED = '{"id":"b-3","kind":"egress_refused","at":1,"data":{"address":"10.0.0.1"}}'
+STATUS = '{"id":"b-2","kind":"agent_status","at":1,"data":{"chat_id":"a"}}'
 OTHER = '{"id":"b-1","kind":"window_opened","at":1,"data":{}}'
 
 
-def test_only_desktops_with_a_restricted_egress_are_followed() -> None:
-    async def scenario() -> None:
-        def client(_: str) -> DesktopClient:
-            raise AssertionError("nothing is read of an open desktop")
-
-        async with RefusalFollower(client) as follower:
-            follower.follow(entry(1))
-            follower.follow(replace(entry(1), egress={"mode": "open"}))
-            await asyncio.sleep(0)
-
-    asyncio.run(scenario())
-
-
-def test_refused_addresses_are_passed_on_and_a_broken_stream_is_read_on() -> None:
+def test_reports_are_passed_on_and_a_broken_stream_is_read_on() -> None:
     async def scenario() -> None:
         app, asked = FastAPI(), list[str | None]()
         bound, address = local_socket()
@@ -37,7 +24,7 @@ def test_refused_addresses_are_passed_on_and_a_broken_stream_is_read_on() -> Non
         over = asyncio.Event()
 
         async def stream() -> AsyncIterator[str]:
-            yield f"data: {OTHER}\n\n: a comment\n\ndata: {REFUSED}\n\n"
+            yield f"data: {OTHER}\n\n: a comment\n\ndata: {STATUS}\n\ndata: {REFUSED}\n\n"
 
         async def events(request: Request) -> StreamingResponse:
             asked.append(request.headers.get("last-event-id"))
@@ -59,13 +46,13 @@ def test_refused_addresses_are_passed_on_and_a_broken_stream_is_read_on() -> Non
             found.append((desktop_id, data))
 
         async with asyncio.timeout(LIMIT), serving(app, bound):
-            async with RefusalFollower(client, again_seconds=0.0) as follower:
-                follower.on_refused = refused
-                follower.follow(replace(entry(1), egress={"mode": "none"}))
+            async with ReportFollower(client, again_seconds=0.0) as follower:
+                follower.on_refused = follower.on_status = refused
+                follower.follow(entry(1))
                 await over.wait()
             for one in clients:
                 await one.close()
-        assert found == [("ab12", {"address": "10.0.0.1"})] * 2
-        assert asked == [None, "b-2"]
+        assert found == [("ab12", {"chat_id": "a"}), ("ab12", {"address": "10.0.0.1"})] * 2
+        assert asked == [None, "b-3"]
 
     asyncio.run(scenario())
