@@ -92,6 +92,7 @@ def _examine(settings: Settings) -> Iterator[Finding]:
     yield from _egress(settings)
     yield _data(settings)
     yield from _access(settings)
+    yield dialects_finding(settings.speak)
     keys = keys_of(settings.data_dir, os.environ)
     yield from rights_finding(user_to_become(settings, keys))
     yield secrets_finding(keys)
@@ -228,6 +229,11 @@ def _egress(settings: Settings) -> Iterator[Finding]:
         else:
             yield Finding("egress", "warn", f"open, because {lacking}",
                           "install what is missing, and spawned agents get internet")  # fmt: skip
+
+
+def dialects_finding(speak: tuple[str, ...]) -> Finding:
+    """Return which protocols of other products new desktops speak."""
+    return Finding("dialects", "ok", f"{', '.join(speak) or 'none'} on new desktops")
 
 
 def _data(settings: Settings) -> Finding:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.recording.free_space import GIB, DiskSpace
-from deskhand.tools.commands.doctor import room_finding, secrets_finding
+from deskhand.tools.commands.doctor import dialects_finding, room_finding, secrets_finding
 from deskhand.tools.secrets.keys import keys_of
 
 
@@ -36,3 +36,8 @@ def test_a_key_in_a_file_is_reported(tmp_path: Path) -> None:
         "ok",
         "encrypted with the key of the systemd credential",
     )
+
+
+@pytest.mark.parametrize(("speak", "listed"), [((), "none"), (("cua", "cdp"), "cua, cdp")])
+def test_the_dialects_of_new_desktops_are_listed(speak: tuple[str, ...], listed: str) -> None:
+    assert dialects_finding(speak).detail == f"{listed} on new desktops"
