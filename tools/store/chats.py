@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
 from deskhand.tools.conversation.restrictions import ApprovalMode
@@ -60,24 +61,31 @@ async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -
     return False
 
 
-async def desktop_of(session: AsyncSession, chat_id: str) -> str | None:
+def desktop_of(session: Session, chat_id: str) -> str | None:
     """Return the id of a chat's desktop; None without one, and for a chat that does not exist."""
-    return await session.scalar(select(ChatRow.desktop_id).where(ChatRow.id == chat_id))
+    return session.scalar(select(ChatRow.desktop_id).where(ChatRow.id == chat_id))
 
 
-async def with_ancestors(session: AsyncSession, chat_id: str) -> tuple[ChatRow, tuple[str, ...]]:
+def with_ancestors(session: Session, chat_id: str) -> tuple[ChatRow, tuple[str, ...]]:
     """Return the row of a chat, and the ids of its ancestors; raises ``UnknownRow``."""
-    chat = await get(session, chat_id)
-    return chat, () if chat.parent_id is None else await ancestors(session, chat_id)
+    chat = session.get(ChatRow, chat_id)
+    if chat is None:
+        raise UnknownRow("chat", chat_id)
+    return chat, () if chat.parent_id is None else above(session, chat_id)
 
 
 async def ancestors(session: AsyncSession, chat_id: str) -> tuple[str, ...]:
     """Return the ids of a chat's ancestors, the parent first."""
+    return await session.run_sync(above, chat_id)
+
+
+def above(session: Session, chat_id: str) -> tuple[str, ...]:
+    """Return what `ancestors` returns."""
     found: list[str] = []
-    above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
-    while above is not None and above not in found:
-        found.append(above)
-        above = await session.scalar(select(ChatRow.parent_id).where(ChatRow.id == above))
+    parent = session.scalar(select(ChatRow.parent_id).where(ChatRow.id == chat_id))
+    while parent is not None and parent not in found:
+        found.append(parent)
+        parent = session.scalar(select(ChatRow.parent_id).where(ChatRow.id == parent))
     return tuple(found)
 
 

@@ -34,6 +34,7 @@ from sqlalchemy import Connection, create_engine, event, text
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy.orm import Session
 
 from .creation.creation import migrate
 from .errors import DiskLow, StoreUnavailable
@@ -98,6 +99,8 @@ class Store:
         self._short = create_engine(f"sqlite:///{path}")
         event.listen(self._short, "connect", _pragmas(timing.busy))
         self._thread = ThreadPoolExecutor(1, "store")
+        # Apart, as a write waits for the lock of another process.
+        self._reader = ThreadPoolExecutor(1, "store-reads")
         self._committed_at = time.monotonic()
         self.health = DatabaseHealth()
 
@@ -135,6 +138,7 @@ class Store:
             await self._engine.dispose()
             self._short.dispose()
             self._thread.shutdown(wait=False)
+            self._reader.shutdown(wait=False)
 
     async def __aenter__(self) -> Self:
         return self
@@ -145,6 +149,10 @@ class Store:
     async def read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction of its own that is never committed."""
         return await self.retried(lambda: uncancelled(self._read(work)))
+
+    async def read_short(self, work: Callable[[Session], T]) -> T:
+        """Run ``work`` as ``read`` does, without a change of the thread for each statement."""
+        return await self.retried(lambda: uncancelled(self._read_short(work)))
 
     async def write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         """Run ``work`` in a transaction that is committed when it returns.
@@ -302,6 +310,14 @@ class Store:
         with self._translated():
             async with AsyncSession(self._engine, expire_on_commit=False) as session:
                 return await work(session)
+
+    async def _read_short(self, work: Callable[[Session], T]) -> T:
+        def transaction() -> T:
+            with Session(self._short, expire_on_commit=False) as session:
+                return work(session)
+
+        with self._translated():
+            return await asyncio.get_running_loop().run_in_executor(self._reader, transaction)
 
     async def _write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         async with (

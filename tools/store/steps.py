@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.step_hash import last_step_hash
 from deskhand.tools.conversation.step_target import StepTarget
@@ -179,8 +180,8 @@ async def _get(session: AsyncSession, step_id: str) -> StepRow:
     return step
 
 
-async def of_call(
-    session: AsyncSession, chat_id: str, tool_call_id: str
+def of_call(
+    session: Session, chat_id: str, tool_call_id: str
 ) -> tuple[StepRow | None, str | None, bool]:
     """Return the step of a call in the current turn, the newest if the id was used twice.
 
@@ -191,7 +192,7 @@ async def of_call(
         UnknownRow: If the chat does not exist.
     """
     named = {"of_chat": chat_id, "of_call": tool_call_id}
-    found = (await session.execute(_OF_CALL, named)).one_or_none()
+    found = session.execute(_OF_CALL, named).one_or_none()
     if found is None:
         raise UnknownRow("chat", chat_id)
     step, parent, lacks_execute = found

@@ -172,13 +172,13 @@ def test_steps_are_numbered_and_found_by_their_call(tmp_path: Path) -> None:
                 now=1.0,
             )
             ids.append(step.id)
-        found, parent, lacks_execute = await steps.of_call(session, "a", "t1")
+        found, parent, lacks_execute = await session.run_sync(steps.of_call, "a", "t1")
         assert found is not None
         assert (found.id, found.index) == (ids[2], 2)
         assert (parent, lacks_execute) == (None, False)
-        assert await steps.of_call(session, "a", "t3") == (None, None, False)
+        assert await session.run_sync(steps.of_call, "a", "t3") == (None, None, False)
         with pytest.raises(UnknownRow, match="no chat"):
-            await steps.of_call(session, "gone", "t1")
+            await session.run_sync(steps.of_call, "gone", "t1")
         assert await connection.run_sync(chats.count_change, "a", 3.0) == chat.turn
         with pytest.raises(UnknownRow, match="no chat"):
             await connection.run_sync(chats.count_change, "gone", 3.0)

@@ -229,7 +229,7 @@ class Chats:
 
     async def desktop_of(self, chat_id: str) -> str | None:
         """Return the id of a chat's desktop, None if it has none."""
-        return await self._repository.store.read(lambda s: chats.desktop_of(s, chat_id))
+        return await self._repository.store.read_short(lambda s: chats.desktop_of(s, chat_id))
 
     async def messages(self, chat_id: str) -> Sequence[MessageView]:
         """Return the messages of a chat, oldest first, then the queued ones."""

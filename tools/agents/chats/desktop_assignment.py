@@ -95,7 +95,7 @@ class DesktopAssignment:
     async def machine(self, chat_id: str) -> DesktopMachine:
         """Return the machine of the chat's desktop, or of that of its root chat."""
         find = partial(chats.with_ancestors, chat_id=chat_id)
-        chat, ancestors = await self._repository.store.read(find)
+        chat, ancestors = await self._repository.store.read_short(find)
         if chat.requested_desktop is None or chat.desktop_id is None:
             desktop_id = await self._of_root(chat.root_id)
         else:

@@ -58,7 +58,7 @@ class OutsideCalls:
         self._called.add(called)
         try:
             find = partial(earlier_step, chat_id=caller_chat_id, tool_call_id=tool_call_id)
-            earlier, above, lacks = await self._repository.store.read(find)
+            earlier, above, lacks = await self._repository.store.read_short(find)
             if earlier is not None:
                 return stored_outcome(earlier)
             if reason := program_refusal(name, without_execute=lacks):

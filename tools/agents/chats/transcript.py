@@ -4,6 +4,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.agents.chat_repository import transitions
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
@@ -196,15 +197,15 @@ async def _add_usage(session: AsyncSession, chat: ChatRow, usage: Usage) -> None
     turn.cost_usd = None if known is None else (turn.cost_usd or 0.0) + known
 
 
-async def earlier_step(
-    session: AsyncSession, chat_id: str, tool_call_id: str
+def earlier_step(
+    session: Session, chat_id: str, tool_call_id: str
 ) -> tuple[StepRow | None, tuple[str, ...], bool]:
     """Return the step of a call of this turn, if there is one, and two facts about the chat.
 
     They are its ancestors, and True if it cannot run programs.
     """
-    step, parent, lacks_execute = await steps.of_call(session, chat_id, tool_call_id)
-    above = () if parent is None else (parent, *await chats.ancestors(session, parent))
+    step, parent, lacks_execute = steps.of_call(session, chat_id, tool_call_id)
+    above = () if parent is None else (parent, *chats.above(session, parent))
     return step, tuple(dict.fromkeys(above)), lacks_execute
 
 
