@@ -312,12 +312,8 @@ class Store:
                 return await work(session)
 
     async def _read_short(self, work: Callable[[Session], T]) -> T:
-        def transaction() -> T:
-            with Session(self._short, expire_on_commit=False) as session:
-                return work(session)
-
-        with self._translated():
-            return await asyncio.get_running_loop().run_in_executor(self._reader, transaction)
+        with self._translated(), Session(self._short, expire_on_commit=False) as session:
+            return await asyncio.get_running_loop().run_in_executor(self._reader, work, session)
 
     async def _write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         async with (
@@ -377,13 +373,11 @@ async def uncancelled(work: Awaitable[T]) -> T:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         while not task.done():
-            # The caller may be cancelled any number of times: a client that leaves, then the server
-            # that ends. The first cancellation is raised below.
+            # The caller may be cancelled again: a client leaves, then the server ends.
             with suppress(asyncio.CancelledError):
                 await asyncio.wait({task})
         if not task.cancelled():
-            # Fetched, so that asyncio does not log an exception that the cancelled caller cannot
-            # receive.
+            # Fetched, or asyncio would log an exception that its caller cannot receive.
             task.exception()
         raise
 

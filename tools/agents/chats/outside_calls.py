@@ -66,7 +66,9 @@ class OutsideCalls:
             offered = {**tools, **self._tools.typing_secrets(above, execute=not lacks)}
             machine = partial(self._machine, caller_chat_id)
             mask = self._secrets.mask(caller_chat_id, above)
-            workdir = await self._repository.store.read(lambda s: workdir_of(s, caller_chat_id))
+            workdir = await self._repository.store.read_short(
+                lambda s: workdir_of(s, caller_chat_id)
+            )
             toolbox = ChatToolbox(
                 *(self._repository, caller_chat_id, offered, machine), mask=mask, workdir=workdir
             )

@@ -291,7 +291,7 @@ class TurnRunner:
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
             gate=self._gates(view, scripted=model.startswith(WITHOUT_MODEL)),
-            workdir=await self._repository.store.read(lambda s: workdir_of(s, view.id)),
+            workdir=await self._repository.store.read_short(lambda s: workdir_of(s, view.id)),
         )
 
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:

@@ -2,15 +2,16 @@
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.chat_start import LARGEST_FILE, ChatStart, StartFile
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.store.schema import ChatFileRow, ChatRow, ChatStartRow, FileRow
 
 
-async def workdir_of(session: AsyncSession, chat_id: str) -> str:
+def workdir_of(session: Session, chat_id: str) -> str:
     """Return the directory of a chat below the working directory of its root; empty for that."""
-    row = await session.get(ChatStartRow, chat_id)
+    row = session.get(ChatStartRow, chat_id)
     return "" if row is None else row.workdir
 
 
@@ -20,9 +21,9 @@ async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
     return None if row is None else ChatStart(row.workdir, (), row.template, row.profile)
 
 
-async def unplaced(session: AsyncSession, chat_id: str) -> ChatStart | None:
+def unplaced(session: Session, chat_id: str) -> ChatStart | None:
     """Return the start of a chat whose directory and files are not there yet."""
-    row = await session.get(ChatStartRow, chat_id)
+    row = session.get(ChatStartRow, chat_id)
     if row is None or row.files is None:
         return None
     files = tuple(

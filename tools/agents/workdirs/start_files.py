@@ -38,7 +38,7 @@ class StartFiles:
         Raises:
             NoDesktop: If a file cannot be written; the text is the reason.
         """
-        start = await self._store.read(lambda s: unplaced(s, chat_id))
+        start = await self._store.read_short(lambda s: unplaced(s, chat_id))
         if start is None:
             return
         if start.workdir or start.files:
