@@ -35,6 +35,8 @@ Json = dict[str, Any]
 
 LAUNCH = "/api/v0/desktop/launch"
 NO_BROWSER = "no_browser"
+ENDING_PAUSE, ENDING_PAUSES = 0.1, 30
+"""Seconds between two reads of the tabs of a browser that has none, and their number."""
 _PICTURES = ("screenshot", "zoom")
 _SHOWN = ("form_input", "scroll_to", "file_upload", "javascript_exec")
 """Changes of a page that people see as they are made."""
@@ -90,8 +92,7 @@ class BrowserPages:
         await self._tabs.close()
 
     async def _performed(self, call: BrowserCall, caller: ApiCaller) -> Json:
-        pipe = await self._running(caller)
-        await self._tabs.refresh(pipe)
+        await self._ready(caller)
         before = self._tabs.ids
         kind = MEMBERS[call.name].kind
         if kind == "input":
@@ -136,6 +137,26 @@ class BrowserPages:
             case "read_network":
                 return self._reader.network(tab)
         return await self._changes.perform(call, tab)
+
+    async def _ready(self, caller: ApiCaller) -> None:
+        """Attach to all tabs of the browser; launch it again if it ends meanwhile."""
+        for last in (False, True):
+            pipe = await self._running(caller)
+            try:
+                requests = await self._tabs.refresh(pipe)
+                for _ in range(ENDING_PAUSES):
+                    if self._tabs.ids:
+                        return
+                    # Without a tab it ends, as after its last window was closed.
+                    await asyncio.sleep(ENDING_PAUSE)
+                    requests = await self._tabs.refresh(pipe)
+                await requests.ask("Target.createTarget", {"url": "about:blank"})
+                await self._tabs.refresh(pipe)
+            except PageSilent:
+                if last or not pipe.closed:
+                    raise
+            else:
+                return
 
     async def _running(self, caller: ApiCaller) -> BrowserPipe:
         """Return the pipe of the browser that runs; launch one if none does."""

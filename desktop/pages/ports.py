@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from deskhand.desktop.computer.outcomes import ScreenshotResult
+from deskhand.desktop.geometry import Size
 from deskhand.desktop.screenshots.options import View
 
 from .page_requests import BrowserPipe
@@ -32,6 +33,10 @@ class PageLease(Protocol):
 
 class ScreenPictures(Protocol):
     """The computer, as far as it takes pictures."""
+
+    @property
+    def size(self) -> Size:
+        """Size of the screen."""
 
     async def picture(self, wanted: View) -> ScreenshotResult:
         """Return a picture of a region of the screen."""

@@ -8,7 +8,7 @@ import base64
 from contextlib import suppress
 from typing import Any
 
-from deskhand.desktop.geometry import Point
+from deskhand.desktop.geometry import Point, model_size
 from deskhand.desktop.own_api.own_api import ApiCaller
 from deskhand.desktop.screenshots.options import PictureOptions, View, fitted
 
@@ -58,16 +58,22 @@ class ScreenUse:
     async def picture(self, call: BrowserCall, tab: BrowserTab) -> Json:
         """Return a picture of the page as the screen shows it, or of a region of it."""
         await self.show(tab)
+        if tab.is_unknown and "region" not in call.fields:
+            whole = self._desktop.pictures.size
+            return await self._taken("The screen", View(model_size(whole), None, PictureOptions()))
         viewport = await tab.viewport()
         what, region, size = "The page", viewport.region, viewport.picture
         if "region" in call.fields:
             region = viewport.region_on_screen(call.fields["region"])
             what, size = "A part of the page", fitted(region.size, size)
-        taken = await self._desktop.pictures.picture(View(size, region, PictureOptions()))
+        return await self._taken(what, View(size, region, PictureOptions()))
+
+    async def _taken(self, what: str, view: View) -> Json:
+        taken = await self._desktop.pictures.picture(view)
         if taken.data is None:
             raise BrowserCallFailed(500, "The screen could not be read.")
         return {
-            "text": f"{what}, {size.width}x{size.height}.",
+            "text": f"{what}, {view.size.width}x{view.size.height}.",
             "screenshot_data": base64.b64encode(taken.data).decode(),
             "screenshot_media_type": f"image/{taken.format}",
             "screenshot_width": taken.size.width,

@@ -162,6 +162,11 @@ class BrowserTab:
         """Show the tab in its window, and the window above others."""
         await self.ask("Page.bringToFront")
 
+    @property
+    def is_unknown(self) -> bool:
+        """True while a dialog hides where the page is, and it was not known before."""
+        return self.dialog is not None and self._viewport is None
+
     async def viewport(self) -> Viewport:
         """Return where the page is on the screen; during a dialog, where it was.
 

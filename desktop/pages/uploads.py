@@ -22,9 +22,16 @@ _CHUNK = 1024 * 1024
 class UploadCopies:
     """Copies below one folder that the browser can read; ``open_file`` has the agent's rights."""
 
-    def __init__(self, folder: Path, open_file: Callable[[Path], Awaitable[BinaryIO]]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        open_file: Callable[[Path], Awaitable[BinaryIO]],
+        refusal: Callable[[], str] = lambda: "",
+    ) -> None:
+        """``refusal`` returns why no new content is accepted; empty if the disk is not low."""
         self._folder = folder
         self._open_file = open_file
+        self._refusal = refusal
         self._kept: list[tuple[Path, int]] = []
 
     async def copied(self, paths: Sequence[str], base: Path) -> list[str]:
@@ -35,6 +42,8 @@ class UploadCopies:
             BrowserCallFailed: If they are too large.
         """
         copies: list[str] = []
+        if reason := self._refusal():
+            raise BrowserCallFailed(507, reason)
         for path in paths:
             with await self._open_file(base / path) as source:
                 copies.append(await asyncio.to_thread(self._copy, source, Path(path).name))

@@ -27,7 +27,7 @@ def pages_router(common: CommonParts, parts: OpenParts, own_api: OwnApi) -> APIR
         parts.computer,
         common.redactor,
         partial(refusal, context.network.egress),
-        UploadCopies(folder, HelperFiles(common.helper).open),
+        UploadCopies(folder, HelperFiles(common.helper).open, common.disk_refusal),
         lambda: common.workdir,
         tuple(map(str, context.settings.file_roots)),
     )

@@ -55,6 +55,7 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
                 "POST /api/v0/desktop/actions",
                 "POST /api/v0/desktop/wait-for",
                 "POST /api/v0/desktop/browser",
+                "POST /api/v0/desktop/find-patch",
                 "POST /api/v0/desktop/windows/{window_id}/move",
                 "POST /api/v0/desktop/windows/{window_id}/{wish}",
                 "POST /api/v0/desktop/launch",
