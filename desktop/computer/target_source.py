@@ -16,7 +16,7 @@ class TargetSource(Protocol):
     async def targets(self, points: Sequence[Point]) -> list[Json | None]:
         """Return what is at points, or without points what has the keyboard; ``None`` if unknown.
 
-        Delays the action for a quarter of a second at most.
+        Delays the action for half a second at most.
         """
 
     def prefetch(self) -> None:

@@ -145,7 +145,7 @@ def application(
         clipboard_router(screen.clipboard, common.lease),
         wallpaper_router(_wallpaper(common, screen), common.lease),
         _after(screen.wait_ready, accessibility_router(widgets, common.lease)),
-        _after(screen.wait_ready, _targets(common, parts, widgets)),
+        _after(screen.wait_ready, _targets(common, parts, screen, widgets)),
         _after(screen.wait_ready, _waiting(common, parts, screen, widgets)),
         focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
         *(() if screen.display is None else (screen.display,)),
@@ -244,9 +244,13 @@ def _wallpaper(common: CommonParts, screen: ScreenAccess) -> Wallpaper | None:
     return Wallpaper(HelperPictures(common.helper), screen.background, screen.size)
 
 
-def _targets(common: CommonParts, parts: OpenParts, widgets: AccessibilityService) -> APIRouter:
+def _targets(
+    common: CommonParts, parts: OpenParts, screen: ScreenAccess, widgets: AccessibilityService
+) -> APIRouter:
     computer, lease = parts.computer, common.lease
-    computer.targets = target_reader(computer.observer, widgets, lease)
+    computer.targets = target_reader(
+        computer.observer, widgets, lambda: screen.windows().all(), lease
+    )
     return targets_router(computer.observer, lease)
 
 

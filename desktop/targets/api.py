@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import binascii
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Request
@@ -11,7 +12,7 @@ from deskhand.desktop.actions.requests import decode, known
 from deskhand.desktop.actions.schema import json_body
 from deskhand.desktop.capture.frames import Frame
 from deskhand.desktop.errors import InvalidAction
-from deskhand.desktop.geometry import Point, Size
+from deskhand.desktop.geometry import Point, Region, Size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.windows.focused import Focused
@@ -20,6 +21,7 @@ from .patch_matches import PatchMatches
 from .patch_png import LARGEST_FILE, read_patch
 from .patch_search import LARGEST, PixelPatch, find_patch, resized
 from .target_reader import ScreenMoment, ShownEntries, TargetReader
+from .widgets import ActiveWindow
 
 Json = dict[str, Any]
 
@@ -64,14 +66,33 @@ class ScreenFrames(Protocol):
         """Return the newest frame, and the window that has the keyboard."""
 
 
+class FocusableWindow(Protocol):
+    """A window on the screen."""
+
+    @property
+    def id(self) -> int:
+        """Id."""
+
+    @property
+    def region(self) -> Region:
+        """Its place in native pixels."""
+
+
 def target_reader(
-    frames: ScreenFrames, widgets: ShownEntries, access: AccessControl
+    frames: ScreenFrames,
+    widgets: ShownEntries,
+    windows: Callable[[], Sequence[FocusableWindow]],
+    access: AccessControl,
 ) -> TargetReader:
-    """Return the reader of the targets of actions on a screen."""
+    """Return the reader of the targets of actions on a screen; ``windows`` blocks."""
 
     async def state() -> ScreenMoment:
-        frame, window = await frames.frame()
-        return ScreenMoment(frame, None if window is None else window.title)
+        frame, focused = await frames.frame()
+        if focused is None:
+            return ScreenMoment(frame, None)
+        found = await asyncio.to_thread(windows)
+        region = next((one.region for one in found if one.id == focused.id), None)
+        return ScreenMoment(frame, ActiveWindow(focused.title, region))
 
     return TargetReader(widgets, state, access)
 

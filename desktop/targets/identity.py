@@ -11,7 +11,7 @@ from typing import Any
 from deskhand.desktop.geometry import Point, Region
 
 from .nearness import near_texts
-from .widgets import ShownWidget, uncovered
+from .widgets import ActiveWindow, ShownWidget, uncovered
 
 Json = dict[str, Any]
 
@@ -46,13 +46,19 @@ class WidgetIdentity:
 
 
 def identity_at(
-    widgets: Iterable[ShownWidget], point: Point, active: str | None
+    widgets: Iterable[ShownWidget], point: Point, active: ActiveWindow | None
 ) -> WidgetIdentity | None:
-    """Return the identity of the widget at a point; None if none can be named.
-
-    ``active`` is the title of the window with the keyboard.
-    """
-    known = uncovered(widgets, active)
+    """Return the identity of the widget at a point; None if none can be named."""
+    every = tuple(widgets)
+    # If the window at the point shows no widgets, those that are known there are below it.
+    if (
+        active is not None
+        and active.region is not None
+        and active.region.holds(point)
+        and active.among(every) is None
+    ):
+        return None
+    known = uncovered(every, active)
     hit = [one for one in known if one.region.holds(point) and _is_target(one)]
     if not hit:
         return None
@@ -60,10 +66,13 @@ def identity_at(
 
 
 def identity_with_focus(
-    widgets: Iterable[ShownWidget], active: str | None
+    widgets: Iterable[ShownWidget], active: ActiveWindow | None
 ) -> WidgetIdentity | None:
     """Return the identity of the widget with the keyboard; None if no single one has it."""
-    known = uncovered(widgets, active)
+    every = tuple(widgets)
+    if active is not None and active.among(every) is None:
+        return None
+    known = uncovered(every, active)
     focused = [one for one in known if "focused" in one.states and one.takes_input]
     # A combo box and the field in it both have the focus: the inner one receives the keys.
     inner = [one for one in focused if not any(other.is_inside(one) for other in focused)]

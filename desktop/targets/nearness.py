@@ -69,7 +69,7 @@ def nearest(
         distances = [
             distance(candidate, one)
             for one in texts
-            if one != candidate and not one.is_inside(candidate)
+            if one != candidate and not one.is_inside(candidate) and _together(one, candidate)
         ]
         if distances and not _is_far(min(distances)):
             found.append((min(distances), candidate))
@@ -98,6 +98,8 @@ def near_texts(
     for one in known:
         if not one.name or len(one.name) > LONGEST or one == widget or one.is_inside(widget):
             continue
+        if not _together(one, widget):
+            continue
         where = distance(widget, one)
         is_same = normalised(one.name) == normalised(widget.name)
         # A name around everything, such as the window's title, does not tell where a widget is.
@@ -112,6 +114,11 @@ def near_texts(
         every = (widget, *rivals)
         texts = [one for one in texts[:_MOST_TRIED] if nearest(one, every, known) == (widget,)]
     return tuple(texts[:MOST])
+
+
+def _together(some: ShownWidget, other: ShownWidget) -> bool:
+    """Return True if both are in one window."""
+    return some.path[:2] == other.path[:2]
 
 
 def _overlap(start: int, end: int, other_start: int, other_end: int) -> bool:

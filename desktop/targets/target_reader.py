@@ -29,12 +29,12 @@ from deskhand.desktop.lease.access import AccessControl
 from .identity import WidgetIdentity, identity_at, identity_with_focus
 from .patch_png import patch_png
 from .patch_search import PixelPatch, cut, has_structure
-from .widgets import ShownWidget, widgets_of
+from .widgets import ActiveWindow, ShownWidget, widgets_of
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
-LONGEST_SECONDS = 0.25
+LONGEST_SECONDS = 0.5
 """Time for which an action waits for its target."""
 _CARET_PIXELS = 80
 """Pixels that may differ in an unchanged place: a caret that blinks."""
@@ -59,8 +59,7 @@ class ScreenMoment:
     """What the screen shows at one moment."""
 
     frame: Frame
-    window: str | None
-    """Title of the window with the keyboard."""
+    window: ActiveWindow | None
 
 
 @dataclass(frozen=True)

@@ -61,25 +61,45 @@ def widgets_of(roots: Iterable[Json]) -> tuple[ShownWidget, ...]:
         raise ValueError(f"this is no accessibility tree: {error!r}") from error
 
 
-def uncovered(widgets: Iterable[ShownWidget], active: str | None) -> tuple[ShownWidget, ...]:
+@dataclass(frozen=True)
+class ActiveWindow:
+    """The window with the keyboard; other windows are assumed to be below it."""
+
+    title: str
+    region: Region | None = None
+    """In native pixels; ``None`` if it is not known."""
+
+    def among(self, widgets: Iterable[ShownWidget]) -> ShownWidget | None:
+        """Return its widget; ``None`` if its application does not show its widgets."""
+        title = one_line(self.title)
+        return next((one for one in widgets if len(one.path) == 2 and one.name == title), None)
+
+
+def uncovered(
+    widgets: Iterable[ShownWidget], active: ActiveWindow | None
+) -> tuple[ShownWidget, ...]:
     """Return the widgets whose middle no window and no dialog in a page covers.
 
-    ``active`` is the title of the window with the keyboard. Other windows are assumed to be below
-    it. A dialog that is modal in its page covers the rest of the page.
+    A dialog that is modal in its page covers the rest of the page.
     """
     known = tuple(widgets)
-    front = next((one for one in known if len(one.path) == 2 and one.name == active), None)
-    modal = [one for one in known if _MODAL in one.states]
+    front = None if active is None else active.among(known)
+    region = None if active is None else active.region
+    if front is not None:
+        region = front.region
     covered_documents = [
         (document, dialog)
-        for dialog in modal
+        for dialog in known
         for document in known
-        if document.role.startswith(_DOCUMENT) and dialog.is_inside(document)
+        if _MODAL in dialog.states
+        and document.role.startswith(_DOCUMENT)
+        and dialog.is_inside(document)
     ]
 
     def is_covered(widget: ShownWidget) -> bool:
-        if front is not None and widget.path[:2] != front.path:
-            return front.region.holds(widget.middle)
+        is_in_front = front is not None and widget.path[:2] == front.path
+        if region is not None and not is_in_front and region.holds(widget.middle):
+            return True
         return any(
             widget.is_inside(document) and widget != dialog and not widget.is_inside(dialog)
             for document, dialog in covered_documents

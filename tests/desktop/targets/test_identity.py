@@ -2,13 +2,13 @@
 
 from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.targets.identity import identity_at, identity_with_focus
-from deskhand.desktop.targets.widgets import ShownWidget
+from deskhand.desktop.targets.widgets import ActiveWindow, ShownWidget
 
 
 def widget(
     role: str, name: str, box: tuple[int, int, int, int], *path: int, states: str = ""
 ) -> ShownWidget:
-    return ShownWidget(role, name, Region(*box), frozenset(states.split()), path)
+    return ShownWidget(role, name, Region(*box), frozenset(states.split()), (0, *path))
 
 
 PAGE = (
@@ -51,9 +51,9 @@ def test_a_text_can_be_a_target_but_a_table_cannot() -> None:
 
 
 def test_a_widget_without_a_name_needs_a_text_beside_it() -> None:
-    entry = widget("entry", "", (0, 0, 50, 20), 1)
+    entry = widget("entry", "", (0, 0, 50, 20), 1, 1)
     assert identity_at([entry], Point(9, 9), None) is None
-    label = widget("label", "City", (0, 30, 50, 50), 2)
+    label = widget("label", "City", (0, 30, 50, 50), 1, 2)
     found = identity_at([entry, label], Point(9, 9), None)
     assert found is not None
     assert found.near == ("City",)
@@ -88,3 +88,11 @@ def test_without_a_single_focus_there_is_no_target() -> None:
     ]
     assert identity_with_focus(pair, None) is None
     assert identity_with_focus(PAGE[:3], None) is None
+
+
+def test_nothing_is_known_of_a_window_that_shows_no_widgets() -> None:
+    dialog = ActiveWindow("Open file", Region(90, 140, 300, 300))
+    assert identity_at(PAGE, Point(150, 160), dialog) is None
+    assert identity_at(PAGE, Point(20, 70), dialog) is not None
+    assert identity_with_focus(PAGE, dialog) is None
+    assert identity_with_focus(PAGE, ActiveWindow("Browser")) is not None

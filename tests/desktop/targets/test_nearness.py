@@ -15,9 +15,8 @@ from deskhand.desktop.targets.widgets import ShownWidget
 
 def widget(name: str, left: int, top: int, role: str = "static", size: int = 20) -> ShownWidget:
     # A path of its own, unless a test builds a tree.
-    return ShownWidget(
-        role, name, Region(left, top, left + size, top + 20), frozenset(), (left, top)
-    )
+    region = Region(left, top, left + size, top + 20)
+    return ShownWidget(role, name, region, frozenset(), (0, 0, left, top))
 
 
 def button(name: str, left: int, top: int) -> ShownWidget:
@@ -106,7 +105,7 @@ def test_only_labels_are_recorded_of_a_widget_without_rivals() -> None:
 
 def test_no_text_that_is_typed_too_long_or_of_the_same_name_is_recorded() -> None:
     of = button("Save", 100, 100)
-    field = ShownWidget("entry", "typed", Region(0, 100, 20, 120), frozenset(), (7,))
+    field = ShownWidget("entry", "typed", Region(0, 100, 20, 120), frozenset(), (0, 0, 7))
     every = [of, field, widget("x" * 61, 60, 100), widget("save", 60, 100), widget("", 50, 100)]
     inside = ShownWidget("static", "inside", of.region, frozenset(), (*of.path, 0))
     assert near_texts(of, [], [*every, inside]) == ()
@@ -119,3 +118,10 @@ def test_with_rivals_only_texts_count_that_tell_them_apart() -> None:
     text, of = rows[1]
     rivals = [one for _, one in rows if one != of]
     assert near_texts(of, rivals, every) == (text.name,)
+
+
+def test_texts_of_another_window_are_not_near() -> None:
+    of = button("Pay", 100, 100)
+    other = ShownWidget("label", "Invoices", Region(0, 100, 80, 120), frozenset(), (0, 1, 5))
+    assert near_texts(of, [], [of, other]) == ()
+    assert nearest("Invoices", [of], [of, other]) == ()

@@ -17,6 +17,7 @@ from deskhand.desktop.geometry import Point
 from deskhand.desktop.lease.access import UnrestrictedAccess
 from deskhand.desktop.targets.patch_png import read_patch
 from deskhand.desktop.targets.target_reader import ScreenMoment, TargetReader
+from deskhand.desktop.targets.widgets import ActiveWindow
 
 Json = dict[str, Any]
 
@@ -157,7 +158,12 @@ def test_a_plain_place_has_no_patch() -> None:
         (lambda scene: scene.paint(300, 200, 390, 290), 1),  # Elsewhere.
         (lambda scene: scene.paint(130, 110, 132, 125), 1),  # A caret.
         (lambda scene: scene.paint(110, 100, 150, 120), 2),
-        (lambda scene: setattr(scene, "state", replace(scene.state, window="Other")), 2),
+        (
+            lambda scene: setattr(
+                scene, "state", replace(scene.state, window=ActiveWindow("Other"))
+            ),
+            2,
+        ),
     ],
 )
 def test_what_was_read_ahead_is_used_if_the_place_looks_the_same(

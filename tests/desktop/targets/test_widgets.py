@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.geometry import Point, Region
-from deskhand.desktop.targets.widgets import ShownWidget, one_line, uncovered, widgets_of
+from deskhand.desktop.targets.widgets import (
+    ActiveWindow,
+    ShownWidget,
+    one_line,
+    uncovered,
+    widgets_of,
+)
 
 Json = dict[str, Any]
 
@@ -77,14 +83,20 @@ def windows() -> tuple[ShownWidget, ...]:
 
 
 def test_the_window_with_the_keyboard_covers_others() -> None:
-    found = uncovered(windows(), "Front")
+    found = uncovered(windows(), ActiveWindow("Front"))
     assert "Below" not in names(found)
     assert {"OK", "Beside"} <= set(names(found))
 
 
-@pytest.mark.parametrize("active", [None, "unknown"])
-def test_without_a_known_window_nothing_is_covered(active: str | None) -> None:
+@pytest.mark.parametrize("active", [None, ActiveWindow("unknown")])
+def test_without_a_known_window_nothing_is_covered(active: ActiveWindow | None) -> None:
     assert uncovered(windows(), active) == windows()
+
+
+def test_a_window_without_widgets_covers_what_is_below_it() -> None:
+    found = names(uncovered(windows(), ActiveWindow("Open file", Region(70, 70, 100, 100))))
+    assert "Beside" not in found
+    assert {"Below", "OK"} <= set(found)
 
 
 def test_a_modal_dialog_covers_the_rest_of_its_page() -> None:

@@ -7,9 +7,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.geometry import Point, Size, convert, model_size
+from deskhand.desktop.geometry import Point, Region, Size, convert, model_size
 from deskhand.desktop.targets.patch_matches import PatchMatches, patch_matches
-from deskhand.desktop.targets.widgets import ShownWidget, uncovered, widgets_of
+from deskhand.desktop.targets.widgets import ActiveWindow, ShownWidget, uncovered, widgets_of
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
 from deskhand.tools.playbooks.playbook import Target
 from deskhand.tools.playbooks.targets.patches import patch_search
@@ -88,13 +88,21 @@ class DesktopTargetSearch:
             machine.request("GET", WIDGETS, timeout=PATIENCE),
             machine.request("GET", WINDOWS, timeout=PATIENCE),
         )
-        active = next((one["title"] for one in windows["windows"] if one.get("focused")), None)
+        focused = next((one for one in windows["windows"] if one.get("focused")), None)
+        active = None if focused is None else _active(focused)
         native = Size(tree["space"]["width"], tree["space"]["height"])
         try:
             widgets = widgets_of(tree["applications"])
         except ValueError as error:
             raise MachineUnavailable(str(error)) from error
         return native, uncovered(widgets, active)
+
+
+def _active(window: Json) -> ActiveWindow:
+    place = window["native_geometry"]
+    left, top = place["x"], place["y"]
+    region = Region(left, top, left + place["width"], top + place["height"])
+    return ActiveWindow(window["title"], region)
 
 
 def _document(widgets: tuple[ShownWidget, ...]) -> Point | None:

@@ -22,7 +22,9 @@ from deskhand.tools.playbooks.targets.targets import (
 
 def widget(role: str, name: str, left: int, top: int, *path: int, states: str = "") -> ShownWidget:
     region = Region(left, top, left + 40, top + 20)
-    return ShownWidget(role, name, region, frozenset(states.split()), path or (left, top))
+    return ShownWidget(
+        role, name, region, frozenset(states.split()), (0, 0, *(path or (left, top)))
+    )
 
 
 SAVE = widget("button", "Save", 100, 100)
@@ -232,5 +234,5 @@ def test_a_second_widget_at_the_same_place_makes_it_ambiguous(
 ) -> None:
     found = find_target(target, widgets)
     if isinstance(found, Found) and found.widget is not None:
-        twin = replace(found.widget, path=(9, 9, 9))
+        twin = replace(found.widget, path=(0, 0, 9, 9, 9))
         assert not isinstance(find_target(target, [*widgets, twin]), Found)
