@@ -212,6 +212,7 @@ def test_a_person_answers_a_question_and_stops_everything(
         async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await expect(page.locator("#question")).to_have_text(MARKUP)
             await expect(page.locator("#facts")).to_contain_text(waiting.text)
+            await expect(page.locator("#bell")).to_have_attribute("title", "1 agent needs a person")
             await page.get_by_label("Your answer").fill("Go on")
             await page.get_by_role("button", name="Answer").click()
             await expect(page.get_by_label("Your answer")).to_have_value("")
@@ -303,6 +304,8 @@ def test_the_live_page_shows_the_screen_through_the_pass_through(
                 shown.desktops.services["d1"] = client
                 async with browsing(connection, shown, "/desktops/d1") as page:
                     await page.wait_for_function(MOSTLY_MAGENTA)
+                    # No agent needs a person.
+                    await expect(page.locator("#bell")).to_be_hidden()
                     await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
                     await expect(page.get_by_text("Live, you are watching")).to_be_visible()
 

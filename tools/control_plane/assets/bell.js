@@ -4,6 +4,8 @@ import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { ago } from "./words.js";
 
 const title = document.title;
+const PAUSE = 10_000;
+const FORBIDDEN = 403;
 
 function row(chat) {
   const decide = (text) =>
@@ -38,14 +40,42 @@ function update(line, chat) {
   line.querySelector(".decision").hidden = question?.kind !== "approval";
 }
 
-/** Shows the chats that wait for a person. */
-export async function readBell() {
+/** Reads the chats that wait for a person, and shows how many there are. */
+async function readCount() {
   const { chats } = await get("api/v0/chats?state=requires_action&limit=100");
   const count = chats.length;
   const bell = byId("bell");
   bell.hidden = count === 0;
   setText(byId("bell-count"), String(count));
   bell.title = count === 1 ? "1 agent needs a person" : `${count} agents need a person`;
+  return chats;
+}
+
+/**
+ * Keeps the count on a page that has no list of chats.
+ *
+ * It is read again from time to time: a second stream of events would take one of the six
+ * connections that a browser opens to a host.
+ */
+export async function watchBell() {
+  try {
+    if (!document.hidden) {
+      await readCount();
+    }
+  } catch (error) {
+    byId("bell").hidden = true;
+    // A link to one run does not show the others.
+    if (error.status === FORBIDDEN) {
+      return;
+    }
+  }
+  setTimeout(watchBell, PAUSE);
+}
+
+/** Shows the chats that wait for a person. */
+export async function readBell() {
+  const chats = await readCount();
+  const count = chats.length;
   document.title = count ? `(${count}) ${title}` : title;
   byId("needs").hidden = count === 0;
   keyed(byId("needs-list"), chats, (chat) => chat.id, row, update);

@@ -1,6 +1,7 @@
 // One desktop, live, with what its agent does.
 import { Viewer } from "../viewer/viewer.js";
 import { address, get, idFromPath } from "./api.js";
+import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
 import { follow } from "./events.js";
 import { isBusy, stateOf, stepTitle } from "./words.js";
@@ -13,6 +14,8 @@ new Viewer(byId("viewer"), {
   status: address(below),
   login: address("login"),
 }).connect();
+
+watchBell();
 
 async function readChat(chatId) {
   try {

@@ -1,5 +1,6 @@
 // One run: its recording, its steps and its report.
 import { address, get, idFromPath, post } from "./api.js";
+import { watchBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
@@ -389,3 +390,4 @@ byId("video").addEventListener(
 
 readPrompt();
 follow(`api/v0/chats/${id}/events`, read);
+watchBell();
