@@ -163,7 +163,7 @@ TABLE = {
 UNKNOWN = ModelFacts()
 _COMPATIBLE = ModelFacts("compatible", computer="function", bound=False, pictures=50)
 _SCRIPTED = ModelFacts("scripted", bound=False, cache="marks")
-_PLAYBOOK = ModelFacts("playbook", bound=False, prices=_prices(0, 0, 0))
+_PLAYBOOK = ModelFacts("playbook", bound=False)
 OF_PROVIDER: dict[str, ModelFacts] = {
     "anthropic": _CLAUDE,
     "openai": _GPT,

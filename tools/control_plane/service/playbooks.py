@@ -2,21 +2,26 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
 from fastapi import APIRouter
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine, Models
+from deskhand.tools.agents.providers.port import Model
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.control_plane.routes.playbooks import router
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.library.library import PlaybookLibrary
+from deskhand.tools.playbooks.replay.healer import Healer
 from deskhand.tools.playbooks.replay.replay_model import ReplayModel
 from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
 from deskhand.tools.playbooks.replay.target_search import DesktopTargetSearch
 from deskhand.tools.playbooks.saving.run_saving import RunHistory, RunSaving
 from deskhand.tools.store.errors import UnknownRow
+
+HealingModel = Callable[[], tuple[str, Model] | None]
 
 
 class ChatsOfPlaybooks(RunHistory, Protocol):
@@ -32,9 +37,13 @@ class OpenPlaybooks:
     chats: ChatsOfPlaybooks
     """Set before the first replay; the chats need the models, and replays need their desktops."""
 
-    def __init__(self, data_dir: Path, models: Models) -> None:
+    def __init__(self, data_dir: Path, models: Models, healing: HealingModel) -> None:
+        """``healing`` returns the model that heals steps, ``None`` if none is chosen."""
         self.library = PlaybookLibrary(data_dir / "playbooks")
-        replay = ReplayModel(self.library, self._machine, DesktopTargetSearch(), time.monotonic)
+        healer = Healer(healing, self.library)
+        replay = ReplayModel(
+            self.library, self._machine, DesktopTargetSearch(), time.monotonic, healer
+        )
         self.models: Models = ModelsWithReplays(models, self.library, replay)
 
     def router(self, chats: Chats) -> APIRouter:

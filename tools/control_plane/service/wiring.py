@@ -25,6 +25,7 @@ from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.foreign_pictures.foreign_pictures import StoredForeignPictures
+from deskhand.tools.agents.providers.port import Model
 from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
@@ -168,7 +169,13 @@ def _models(
     settings: Settings, scripted: ScriptedModelServer, files: StoredFiles, stack: AsyncExitStack
 ) -> tuple[Models, OpenPlaybooks]:
     models = open_models(settings, os.environ, scripted, files, stack)
-    return models, OpenPlaybooks(settings.data_dir, models)
+
+    def healing() -> tuple[str, Model] | None:
+        # The example scripts, which play where nobody chose a model, cannot heal anything.
+        chosen = models.has_key or settings.model is not None
+        return models.resolve(None, role="child") if chosen else None
+
+    return models, OpenPlaybooks(settings.data_dir, models, healing)
 
 
 async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:

@@ -19,18 +19,29 @@ is replaced:
 
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
+from deskhand.desktop.geometry import Point as Pixel
+from deskhand.desktop.geometry import Size, convert
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.providers.model_table import PLAYBOOK
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
-from deskhand.tools.conversation.conversation import ReplyBlock, Text, ToolCall
+from deskhand.tools.conversation.conversation import Message, ReplyBlock, Text, ToolCall
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Point, Target
 from deskhand.tools.playbooks.texts import filled
 
 from . import report
+from .healer import Healer, HealingAnswer
+from .healing import (
+    BrokenStep,
+    Part,
+    difference,
+    healed_playbook,
+    healed_texts,
+    newest_picture,
+)
 from .progress import START, Purpose, ReplayProgress, StepFailure, call_id, progress_of
 from .request import checked_values, outline, read_request
 from .seeking import SEEK_NOTCHES, seek_direction
@@ -46,6 +57,7 @@ from .step_calls import (
 )
 
 REPORT = "report"
+PARTS: tuple[Part, ...] = ("target", "to")
 HEARTBEAT = 0.5
 """Seconds after which a screen on which nothing changes is searched again."""
 AMBIGUOUS_SECONDS = 3.0
@@ -83,6 +95,7 @@ class _Run:
     progress: ReplayProgress
     sight: DesktopSight
     token: str
+    messages: tuple[Message, ...] = ()
 
     @property
     def position(self) -> int:
@@ -99,6 +112,16 @@ class _Stopped(Exception):
     """The replay cannot go on; the text is the reason."""
 
 
+class _Mismatch(_Stopped):
+    """A target was not found."""
+
+    def __init__(self, number: int, part: Part, found: NotLocated, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+        self.part: Part = part
+        self.found = found
+
+
 class ReplayModel:
     """Plays the playbook that the name of a chat's model names."""
 
@@ -108,12 +131,14 @@ class ReplayModel:
         machine: Callable[[str], Awaitable[DesktopMachine]],
         search: TargetSearch,
         clock: Callable[[], float],
+        healer: Healer | None = None,
     ) -> None:
-        """``machine`` returns the desktop of a chat."""
+        """``machine`` returns the desktop of a chat; without ``healer`` no step is healed."""
         self._playbooks = playbooks
         self._machine = machine
         self._search = search
         self._clock = clock
+        self._healer = healer
         self._screens: dict[str, Screen] = {}
         """Sizes of the screens, by chat id."""
 
@@ -136,11 +161,13 @@ class ReplayModel:
         machine = await self._machine(prompt.conversation)
         sight = DesktopSight(machine, prompt.conversation, self._search, token)
         steps = tuple(filled_step(step, values) for step in playbook.steps)
-        run = _Run(prompt.conversation, playbook, steps, values, progress, sight, token)
+        run = _Run(
+            prompt.conversation, playbook, steps, values, progress, sight, token, prompt.messages
+        )
         try:
             if request.outline and request.outline != outline(playbook):
                 raise _Stopped("The playbook was edited after this replay began.")
-            return await self._next(run)
+            return await self._next_or_healed(run)
         except PersonInControl:
             # A call of the chat waits for the end of the control; then the step is tried again.
             pause = PlannedCall("wait_for", {"quiet_ms": 1, "timeout_seconds": 1})
@@ -148,7 +175,49 @@ class ReplayModel:
         except _Stopped as stop:
             self._screens.pop(run.chat_id, None)
             performed = max(0, run.position)
-            return _ended(token, report.stopped(playbook, str(stop), performed), "failed")
+            text = _with_healed(run, report.stopped(playbook, str(stop), performed))
+            return _ended(token, text, "failed")
+
+    async def _next_or_healed(self, run: _Run) -> ModelReply:
+        try:
+            return await self._next(run)
+        except _Mismatch as mismatch:
+            choice, healed = await self._healed(run, mismatch)
+            if healed is None:
+                problem = choice.problem if choice else "No model can be asked to heal the step"
+                raise _Stopped(f"{mismatch} {problem}.") from mismatch
+            shown = difference(run.playbook, healed, mismatch.number)
+            # Of the new target the search is repeated, which is cheap, and checks what was stored.
+            filled_in = tuple(filled_step(step, run.values) for step in healed.steps)
+            reply = await self._next(replace(run, playbook=healed, steps=filled_in))
+            content = (Text(shown), *reply.content)
+            return replace(reply, content=content, usage=choice.usage if choice else Usage())
+
+    async def _healed(
+        self, run: _Run, mismatch: _Mismatch
+    ) -> tuple[HealingAnswer | None, Playbook | None]:
+        """Return the answer of the model, and the rewritten playbook if it names the target."""
+        if self._healer is None:
+            return None, None
+        step = run.steps[mismatch.number]
+        broken = BrokenStep(
+            *(mismatch.number, mismatch.part, step, mismatch.found.searched),
+            await run.sight.text(),
+            newest_picture(run.messages),
+        )
+        choice = await self._healer.choose(broken, run.chat_id)
+        if choice is None or choice.target is None:
+            return choice, None
+        size, folder = run.playbook.screen, self._playbooks.folder(run.playbook.name)
+        found = await run.sight.find(choice.target, size, folder)
+        if not isinstance(found, Located):
+            problem = f"The model chose {found.searched}, which is not clear: {found.seen}"
+            return replace(choice, problem=problem), None
+        screen = await self._screen(run)
+        point = convert(Pixel(*found.point), Size(screen.width, screen.height), Size(*size))
+        healed = healed_playbook(run.playbook, broken, choice.target, point, run.values)
+        await self._healer.store(healed)
+        return choice, healed
 
     async def _next(self, run: _Run) -> ModelReply:
         _check_failure(run)
@@ -162,8 +231,8 @@ class ReplayModel:
             step = run.steps[number]
             screen = await self._screen(run)
             places: list[Point | None] = []
-            for target in (step.target, step.to):
-                found = await self._located(run, number, step, target, screen)
+            for part in PARTS:
+                found = await self._located(run, number, step, part, screen)
                 if isinstance(found, PlannedCall):
                     return _reply(run, number, "seek", (found,))
                 places.append(found)
@@ -174,7 +243,7 @@ class ReplayModel:
             number += 1
         await self._checked(run)
         self._screens.pop(run.chat_id, None)
-        return _ended(run.token, report.finished(run.playbook), "done")
+        return _ended(run.token, _with_healed(run, report.finished(run.playbook)), "done")
 
     async def _screen(self, run: _Run) -> Screen:
         if run.chat_id not in self._screens:
@@ -198,13 +267,14 @@ class ReplayModel:
                 raise _Stopped(report.unmet(f"Check {number + 1}", unmet.conditions, unmet.seen))
 
     async def _located(
-        self, run: _Run, number: int, step: PlaybookStep, target: Target | None, screen: Screen
+        self, run: _Run, number: int, step: PlaybookStep, part: Part, screen: Screen
     ) -> Point | PlannedCall | None:
         """Return where a target is, or the call that scrolls in search of it.
 
         Raises:
             _Stopped: If it is missing or ambiguous until the time-out of the step.
         """
+        target = step.target if part == "target" else step.to
         if target is None:
             return None
         began, moved = self._clock(), False
@@ -227,7 +297,7 @@ class ReplayModel:
             if seek is not None:
                 return seek
             if passed >= limit:
-                raise _Stopped(_mismatch(number, step, found))
+                raise _Mismatch(number, part, found, _mismatch(number, step, found))
             await run.sight.change(screen, min(HEARTBEAT, patience, limit - passed))
             moved = True
 
@@ -236,6 +306,10 @@ class ReplayModel:
             return None
         direction = seek_direction(run.progress.seeks)
         return None if direction is None else seeking(found.scrollable, direction, SEEK_NOTCHES)
+
+
+def _with_healed(run: _Run, text: str) -> str:
+    return "\n\n".join((text, *healed_texts(run.messages)))
 
 
 def _check_failure(run: _Run) -> None:

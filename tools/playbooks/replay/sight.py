@@ -22,6 +22,7 @@ from deskhand.tools.playbooks.playbook import Check, FileCheck, Point, StepWait,
 
 Json = dict[str, Any]
 
+SCREEN_TEXT = "/api/v0/desktop/accessibility/text"
 WAIT_FOR = "/api/v0/desktop/wait-for"
 LONGEST_WAIT = 300.0
 """Longest wait of one request in seconds."""
@@ -121,6 +122,14 @@ class DesktopSight:
             return await self._search.find(self._machine, target, recorded, patches)
         except MachineRefused as error:
             raise _translated(error) from error
+
+    async def text(self) -> str:
+        """Return the widgets on the screen as lines of text."""
+        try:
+            page = await self._machine.request("GET", SCREEN_TEXT, timeout=PATIENCE)
+        except MachineRefused as error:
+            raise _translated(error) from error
+        return str(page.get("text", ""))
 
     async def change(self, screen: Screen, seconds: float) -> None:
         """Return when something on the screen has changed, or after ``seconds``."""

@@ -1,0 +1,89 @@
+from typing import Any
+
+import pytest
+
+from deskhand.tools.conversation.conversation import Image, Message, Text, ToolCall, ToolResult
+from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Target
+from deskhand.tools.playbooks.replay.healing import (
+    CHOOSE,
+    BrokenStep,
+    chosen_target,
+    difference,
+    healed_playbook,
+    healed_texts,
+    healing_prompt,
+    newest_picture,
+)
+
+STEP = PlaybookStep("click", "Save the order", Target("button", "Save {customer}", patch="a.png"))
+PLAYBOOK = Playbook("order", (PlaybookStep("key", keys="a"), STEP))
+PICTURE = Image("f", "image/png", 1280, 720)
+BROKEN = BrokenStep(1, "target", STEP, 'button "Save Ada"', 'button "Store Ada" [e1] 3,4', PICTURE)
+
+
+def _chosen(arguments: dict[str, Any]) -> Target | None:
+    return chosen_target((Text("Here."), ToolCall("c", CHOOSE.name, arguments)))
+
+
+def test_the_model_gets_purpose_search_and_screen() -> None:
+    prompt = healing_prompt(BROKEN, "claude-opus-5", "chat")
+    text, picture = prompt.messages[0].content
+    assert isinstance(text, Text)
+    for part in ("Save the order", "click", 'button "Save Ada"', 'button "Store Ada" [e1] 3,4'):
+        assert part in text.text
+    assert picture == PICTURE
+    assert prompt.tools == (CHOOSE,)
+    plain = BrokenStep(0, "target", PlaybookStep("hover"), "x", "y")
+    assert len(healing_prompt(plain, "m", "c").messages[0].content) == 1
+
+
+def test_the_reply_names_a_widget_or_none() -> None:
+    assert _chosen({"role": "button", "name": "Store", "near": ["Orders", ""]}) == Target(
+        "button", "Store", ("Orders",)
+    )
+    assert _chosen({"name": "Store", "near": "Orders"}) == Target("", "Store", ("Orders",))
+    assert _chosen({"near": ["Orders"], "role": None}) is None
+    assert chosen_target((Text("None."), ToolCall("c", "other", {}))) is None
+
+
+def test_the_new_target_replaces_the_old_one_with_its_parameters() -> None:
+    found = Target("button", "Store {x} Ada", ("for Ada",))
+    values = {"customer": "Ada", "other": "Store"}
+    after = healed_playbook(PLAYBOOK, BROKEN, found, (3, 4), values)
+    wanted = Target(
+        "button", "Store {{x}} {customer}", ("for {customer}",), "accessibility", (3, 4)
+    )
+    assert after.steps[1].target == wanted
+    assert after.steps[0] == PLAYBOOK.steps[0]
+    shown = difference(PLAYBOOK, after, 1)
+    assert shown.startswith("Healed step 2:\n")
+    assert "-   target: {role: button, name: 'Save {customer}', patch: a.png}" in shown
+
+
+def test_the_end_of_a_drag_is_healed_too() -> None:
+    step = PlaybookStep("drag", target=Target("icon", "A"))
+    playbook = Playbook("drags", (step,))
+    after = healed_playbook(
+        playbook, BrokenStep(0, "to", step, "", ""), Target("icon", "C"), (1, 2), {}
+    )
+    assert after.steps[0].target == Target("icon", "A")
+    assert after.steps[0].to == Target("icon", "C", (), "accessibility", (1, 2))
+
+
+@pytest.mark.parametrize("messages", [[], [Message("user", (Text("Replay"), PICTURE))]])
+def test_without_results_there_is_no_picture(messages: list[Message]) -> None:
+    assert newest_picture(messages) is None
+
+
+def test_the_newest_picture_of_the_results_is_used() -> None:
+    older = Message("user", (ToolResult("a", (Image("e", "image/png", 1, 1),)),))
+    newer = Message("user", (ToolResult("b", (Text("x"), PICTURE)), ToolResult("c", (Text("y"),))))
+    assert newest_picture([older, newer]) == PICTURE
+
+
+def test_the_differences_that_were_shown_are_reported() -> None:
+    messages = [
+        Message("user", (Text("Healed by me"),)),
+        Message("assistant", (Text("Healed step 1:\n- a"), Text("Save"))),
+    ]
+    assert healed_texts(messages) == ("Healed step 1:\n- a",)
