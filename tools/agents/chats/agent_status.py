@@ -28,7 +28,7 @@ class AgentStatus:
         dropped = message.get("dropped")
         # The chat may have been deleted meanwhile.
         with suppress(UnknownRow):
-            chat, above = await self._repository.store.read(
+            chat, above = await self._repository.store.read_short(
                 lambda session: chats.with_ancestors(session, chat_id)
             )
             root = await self._repository.view(chat.root_id)
