@@ -26,7 +26,7 @@ from deskhand.desktop.screenshots.options import PictureFormat
 from . import results
 from .errors import DesktopRefused, DesktopUnavailable, InvalidAction
 from .geometry import Point, Region, SpaceName
-from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
+from .results import Batch, BrowserResult, Done, Ended, Picture, Recording, Status, Widget
 
 Json = dict[str, Any]
 Button = Literal["left", "middle", "right", "back", "forward"]
@@ -289,6 +289,13 @@ class Desktop:
         """Return the accessibility tree, with refs for :meth:`Mouse.click_widget`."""
         tree = self._transport.request("GET", "/desktop/accessibility")
         return tuple(map(results.widget, tree["applications"]))
+
+    def browser(self, action: str, **fields: Any) -> BrowserResult:
+        """Read or use a page of the browser: a member of the browser toolset, with its fields."""
+        body = {"action": action, **fields}
+        path, timeout = "/desktop/browser", 90.0 + float(fields.get("duration", 0))
+        found = self._transport.request("POST", path, json=body, timeout=timeout)
+        return results.browser_result(found)
 
     def events(self, since: str = "") -> EventStream:
         """Return the stream of events, used in ``with``: new ones, or since an event's id."""

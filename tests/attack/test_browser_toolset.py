@@ -64,15 +64,15 @@ def test_a_private_take_over_hides_pages_and_what_happens_in_them(desktop: Servi
         for action in READS:
             status, body = ask(desktop, action)
             assert (status, body["code"]) == (409, "human_in_control"), action
-        for action in ("find", "zoom", "left_click", "javascript_exec", "navigate", "form_input"):
-            fields: Json = {
-                "find": {"query": "x"},
-                "zoom": {"region": [0, 0, 5, 5]},
-                "left_click": {"target": {"ref": log}},
-                "javascript_exec": {"text": "document.title"},
-                "navigate": {"url": "about:blank"},
-                "form_input": {"target": {"ref": log}, "value": "x"},
-            }[action]
+        calls: dict[str, Json] = {
+            "find": {"query": "x"},
+            "zoom": {"region": [0, 0, 5, 5]},
+            "left_click": {"target": {"ref": log}},
+            "javascript_exec": {"text": "document.title"},
+            "navigate": {"url": "about:blank"},
+            "form_input": {"target": {"ref": log}, "value": "x"},
+        }
+        for action, fields in calls.items():
             status, body = ask(desktop, action, **fields)
             assert (status, body["code"]) == (409, "human_in_control"), action
             assert "Bank" not in json.dumps(body)

@@ -190,6 +190,23 @@ def with_status() -> FastAPI:
     return app
 
 
+def test_pages_of_the_browser_are_read() -> None:
+    seen: list[Any] = []
+    app = with_status()
+
+    @app.post("/api/v0/desktop/browser")
+    async def browser(request: Request) -> dict[str, Any]:
+        seen.append(await request.json())
+        return {"text": "page", "browser_state": {"tabs": []}}
+
+    async def main() -> None:
+        async with serving(app) as address, Desktop.connect(address, "token") as desktop:
+            assert (await desktop.browser("find", query="send")).text == "page"
+
+    asyncio.run(main())
+    assert seen == [{"action": "find", "query": "send"}]
+
+
 def test_widgets_are_listed_and_clicked() -> None:
     seen: list[Any] = []
     app = with_status()

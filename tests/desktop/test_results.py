@@ -20,6 +20,17 @@ def test_an_answer_without_a_picture_is_unchanged() -> None:
     assert results.picture_of_reply({}, b"", "jpeg").size == Size(0, 0)
 
 
+def test_a_member_of_the_browser_toolset_has_tabs_and_perhaps_a_picture() -> None:
+    tab = {"tab_id": "t1", "title": "A", "url": "http://a/", "active": True}
+    opened = {"type": "tab_opened", "tab_id": "t1"}
+    body = {"text": "x", "browser_state": {"tabs": [tab], "state_changes": [opened]}}
+    expected = results.Tab("t1", "A", "http://a/", active=True)
+    found = results.browser_result(body)
+    assert found == results.BrowserResult("x", (expected,), (opened,))
+    pictured = {"text": "", "browser_state": {"tabs": []}, "screenshot_data": "UE5H"}
+    assert results.browser_result(pictured).picture == b"PNG"
+
+
 def test_an_unobserved_action_has_no_picture() -> None:
     done = results.done({"output": "type action performed", "frame_id": "boot-1"})
     assert done == results.Done("type action performed", "boot-1")

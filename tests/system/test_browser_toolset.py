@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import Queue
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -92,7 +93,7 @@ def browsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
 
     class Handler(PageHandler):
         def do_GET(self) -> None:
-            port = str(self.server.server_address[1])
+            port = str(urlsplit(f"//{self.headers['Host']}").port)
             pages = {"/": PAGE, "/inner": INNER, "/other": "<title>Other</title>other text"}
             self.answer(pages.get(self.path, "").replace("PORT", port).encode())
 
@@ -194,7 +195,8 @@ def test_points_are_those_of_the_picture_of_the_page(pages: Pages) -> None:
     pages.ask("mouse_move", target=point(620, 310))
     pages.ask("left_mouse_up", target=point(640, 320))
     assert near(600, 300, 640, 320)
-    pages.ask("left_click_drag", **{"from": point(500, 300), "target": point(520, 330)})
+    ends: Json = {"from": point(500, 300), "target": point(520, 330)}
+    pages.ask("left_click_drag", **ends)
     assert near(500, 300, 520, 330)
     pages.ask("scroll", target=point(600, 300), scroll_direction="down", scroll_amount=2)
     until(lambda: float(pages.script("scrollY")) > 0, "the scrolling")
