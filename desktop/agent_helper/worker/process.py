@@ -107,8 +107,11 @@ def _picture_operations(start: HelperStart) -> Callable[[Roots], dict[str, Opera
     """Load what decodes pictures, if that is wanted; again it is found without its files."""
     if not start.pictures:
         return lambda _: {}
-    if start.pictures not in sys.path:
-        sys.path.append(start.pictures)
-    load: Any = importlib.import_module("deskhand.desktop.agent_helper.worker.pictures")
+    sys.path.append(start.pictures)
+    try:
+        load: Any = importlib.import_module("deskhand.desktop.agent_helper.worker.pictures")
+    finally:
+        # The agent may make a folder of this name in what the desktop sees.
+        sys.path.remove(start.pictures)
     found: Callable[[Roots], dict[str, Operation]] = load.operations
     return found
