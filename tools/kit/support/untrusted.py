@@ -34,6 +34,7 @@ SOURCES: Mapping[str, Source] = {
     "read_screen": "screen",
     "wait_for": "screen",
     "type_secret": "screen",
+    "save_playbook": "screen",
 }
 """Tool or toolset to what its results come from; others are Deskhand's own words, or a person's."""
 
