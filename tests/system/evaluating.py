@@ -3,7 +3,7 @@
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,15 @@ def environment_without_keys() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in names}
 
 
-def evaluate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def evaluate(
+    out: Path, *arguments: str, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run ``deskhand eval`` with its results in a folder."""
     return subprocess.run(
         [DESKHAND, "eval", "--out", str(out), *arguments],
         capture_output=True,
         text=True,
-        env=environment_without_keys(),
+        env={**environment_without_keys(), **(environment or {})},
         timeout=1800,
         check=False,
     )

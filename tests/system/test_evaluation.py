@@ -1,6 +1,7 @@
 """`deskhand eval`: tasks on real desktops, their checkers, and what may go wrong."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -122,9 +123,10 @@ def test_a_recording_that_cannot_be_stored_is_a_note(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "failures").write_text("not a folder")
-    ended = evaluate(out, "--oracle", str(tmp_path / "tasks"))
+    ended = evaluate(out, "--oracle", "--json", str(tmp_path / "tasks"))
     assert ended.returncode == 1, ended.stdout + ended.stderr
     run = runs_of(out)["failing"]
+    assert json.loads(ended.stdout)["runs"] == [run]
     assert (run["status"], run["recording"], run["picture"]) == ("failed", None, None)
     assert "could not be stored" in run["note"]
 
@@ -137,6 +139,21 @@ def test_a_wrong_script_that_gets_stuck_proves_nothing(tmp_path: Path) -> None:
     ended = evaluate(tmp_path / "out", "--wrong", str(tmp_path / "tasks"))
     assert ended.returncode == 3, ended.stdout + ended.stderr
     assert "The script cannot go on" in runs_of(tmp_path / "out")["stuck"]["reason"]
+
+
+@pytest.mark.slow("whole runs on desktops")
+@pytest.mark.eval
+def test_a_provider_that_cannot_be_reached_ends_the_evaluation(tmp_path: Path) -> None:
+    make_task(tmp_path / "tasks", "small", [REPORT], checker={"command": "true"})
+    out = tmp_path / "out"
+    # Nothing listens on the port of tcpmux.
+    unreachable = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}
+    arguments = ("--repeat", "3", "--parallel", "1", str(tmp_path / "tasks"))
+    ended = evaluate(out, *arguments, environment=unreachable)
+    assert ended.returncode == 5, ended.stdout + ended.stderr
+    assert "stopped: 127.0.0.1:1 cannot be reached" in ended.stderr
+    result = json.loads((out / "result.json").read_text())
+    assert [run["error_kind"] for run in result["runs"]] == ["model"]
 
 
 @pytest.mark.slow("whole runs on desktops")
