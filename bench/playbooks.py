@@ -10,7 +10,7 @@ is moved, renamed and restyled at once: the replay must heal exactly one step.
 import argparse
 import asyncio
 import json
-import re
+import os
 import tempfile
 import threading
 import time
@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import yaml
 from starlette.responses import Response
 
 from deskhand.tools.agents.scripted.script.endpoint import Endpoint
@@ -38,6 +39,8 @@ Json = dict[str, Any]
 WINDOW = "browser --window-size=1000,640 --window-position=60,40"
 """Command that opens the browser in a smaller window."""
 LIMIT = 180.0
+SHOW = bool(os.environ.get("BENCH_SHOW_PLAYBOOKS"))
+"""True to print each playbook as it is saved."""
 
 
 class ThinkingModel(ScriptedModelServer):
@@ -145,10 +148,9 @@ def steps_seconds(plane: Service, chat: str) -> float:
 
 def in_window(text: str) -> str:
     """Return a playbook that opens its page in a smaller window."""
-    found = re.sub(
-        r"(?m)^(\s*(?:start: *\{)?)url: *(\S+?)(\}?)$", rf"\1command: {WINDOW} \2\3", text
-    )
-    return found.replace("command: browser '", f"command: {WINDOW} '")
+    content: Json = yaml.safe_load(text)
+    content["start"] = {"command": f"{WINDOW} {content['start']['url']}"}
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
 
 
 def measured(
@@ -158,16 +160,18 @@ def measured(
     pages.changed = False
     chat, scripted = scripted_run(plane, flow)
     text = saved(plane, flow, chat)
+    if SHOW:
+        print(text)
     found: Json = {"scripted_seconds": round(scripted, 2)}
     before = model.requests
-    for size, yaml in (("screen", text), ("window", in_window(text))):
-        plane.post("/api/v0/playbooks", {"yaml": yaml, "replace": True})
+    for size, shown in (("screen", text), ("window", in_window(text))):
+        plane.post("/api/v0/playbooks", {"yaml": shown, "replace": True})
         results = [replayed(plane, flow.name) for _ in range(replays)]
         passed = sum(result.get("outcome") == "done" for result, _ in results)
         found[size] = {
             "passed": f"{passed}/{replays}",
             "seconds": round(median(seconds for _, seconds in results), 2),
-            "failures": [r.get("summary") for r, _ in results if r.get("outcome") != "done"],
+            "failures": [r.get("report") for r, _ in results if r.get("outcome") != "done"],
         }
     found["model_requests"] = model.requests - before
     found["times_faster"] = round(scripted / max(found["screen"]["seconds"], 0.001), 1)
@@ -175,7 +179,7 @@ def measured(
     pages.changed = True
     healed, _ = replayed(plane, flow.name)
     pages.changed = False
-    found["changed"] = {"outcome": healed.get("outcome"), "summary": healed.get("summary")}
+    found["changed"] = {"outcome": healed.get("outcome"), "report": healed.get("report")}
     return found
 
 
@@ -193,7 +197,10 @@ def main() -> None:
         flow_plane(Path(folder), arguments.think) as (plane, model, pages),
     ):
         for flow in (one for one in FLOWS if one.name in wanted):
-            results[flow.name] = measured(plane, model, pages, flow, arguments.replays)
+            try:
+                results[flow.name] = measured(plane, model, pages, flow, arguments.replays)
+            except AssertionError as error:
+                results[flow.name] = {"error": str(error)}
             print(f"{flow.name:10}", json.dumps(results[flow.name]), flush=True)
     save("playbooks", results)
 

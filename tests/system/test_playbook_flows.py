@@ -1,0 +1,21 @@
+"""The ten flows of the bench: run once by a script, saved, and replayed without a model."""
+
+import pytest
+
+from bench.playbook_flows import FLOWS, Flow
+from bench.playbooks import flow_plane, measured
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("flow", FLOWS, ids=lambda flow: flow.name)
+def test_a_flow_is_replayed_without_a_model(
+    flow: Flow, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("flow")
+    with flow_plane(folder, think=1.0) as (plane, model, pages):
+        figures = measured(plane, model, pages, flow, replays=1)
+    assert figures["screen"]["passed"] == "1/1", figures
+    assert figures["window"]["passed"] == "1/1", figures
+    assert figures["model_requests"] == 0
