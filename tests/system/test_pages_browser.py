@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import parse_qs, urljoin, urlsplit
 
 import av
 import numpy as np
@@ -286,6 +287,37 @@ def test_a_step_seeks_the_video_and_is_highlighted(
             assert await page.locator("#strip .mark").count() == 3
 
     connection.play(scenario())
+
+
+def test_a_shared_link_opens_the_step_that_was_shown(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        recording = shown.files.add(
+            video(tmp_path, 6), kind="recording", media_type="video/mp4", metadata={"video_s": 6.0}
+        )
+        chat = shown.chats.add(mode="computer_use", recording_file_ids=(recording.id,))
+        # A tenth of a second is too coarse for the begin of the second step.
+        shown.chats.steps_of[chat.id] = (step(0, 0.5), step(1, 2.549), step(2, 4.5))
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.route("**/api/v0/tokens*", a_token)
+            await page.reload()
+            await page.get_by_role("button", name="Click number 1").click()
+            current = page.locator("[aria-current=step] .step-title")
+            await expect(current).to_have_text("Click number 1")
+            await page.get_by_role("button", name="Share").click()
+            link = page.get_by_label("Link", exact=True)
+            await expect(link).to_have_value(re.compile("code=dh_1$"))
+            (opened,) = parse_qs(urlsplit(await link.input_value()).query)["next"]
+            await page.goto(urljoin(page.url, opened))
+            await expect(current).to_have_text("Click number 1")
+
+    connection.play(scenario())
+
+
+async def a_token(route: Route) -> None:
+    await route.fulfill(json={"id": "t1", "token": "dh_1", "tokens": []})
 
 
 def test_the_live_page_shows_the_screen_through_the_pass_through(

@@ -2,8 +2,19 @@
 import { address, get, post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";
 
-/** @param id the chat's  @param time gives the second of the video that is shown */
-export function keeping(id, time) {
+// A person who shares a step has its first moments on the screen.
+const STEP_SECONDS = 0.25;
+
+/** What a link needs to open at a moment: the step that begins there, or else the milliseconds. */
+function placeOf({ time, step }) {
+  if (step && Math.abs(time - step.video_start) < STEP_SECONDS) {
+    return `?step=${encodeURIComponent(step.id)}`;
+  }
+  return time > 0.5 ? `?t=${time.toFixed(3)}` : "";
+}
+
+/** @param id the chat's  @param moment gives {time, step} of the video that is shown */
+export function keeping(id, moment) {
   const pin = byId("pin");
   const share = byId("share");
   const box = byId("share-box");
@@ -43,8 +54,7 @@ export function keeping(id, time) {
   };
 
   const showLink = () => {
-    const at = time();
-    const page = `/runs/${id}${at > 0.5 ? `?t=${at.toFixed(1)}` : ""}`;
+    const page = `/runs/${id}${placeOf(moment())}`;
     link.value = address(`login?next=${encodeURIComponent(page)}#code=${token.token}`);
   };
 

@@ -41,7 +41,7 @@ const player = new Player(
   },
 );
 
-const showKept = keeping(id, () => (player.total ? player.time : 0));
+const showKept = keeping(id, () => (player.total ? { time: player.time, step: player.current() } : { time: 0, step: null }));
 
 function highlight(step) {
   for (const row of list.children) {
@@ -80,7 +80,7 @@ function keepInView(row) {
 function choose(step) {
   if (typeof step.video_start === "number" && player.total) {
     player.seek(step.video_start);
-    history.replaceState(null, "", `#t=${step.video_start.toFixed(2)}`);
+    history.replaceState(null, "", `#step=${encodeURIComponent(step.id)}`);
   }
 }
 
@@ -346,6 +346,13 @@ async function read() {
   await troubled(async () => show(await get(`api/v0/runs/${id}`)));
 }
 
+/** The second of the video that an address names: by a step, whose time may not be rounded, or by itself. */
+function momentOf(query) {
+  const wanted = new URLSearchParams(query);
+  const step = steps.find((each) => each.id === wanted.get("step"));
+  return step?.video_start ?? Number(wanted.get("t"));
+}
+
 function beside(offset) {
   const known = steps.filter((step) => typeof step.video_start === "number");
   const current = known.findIndex((step) => step.id === player.current()?.id);
@@ -379,8 +386,7 @@ byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/$
 byId("video").addEventListener(
   "loadedmetadata",
   () => {
-    const place = location.hash ? location.hash.slice(1) : location.search;
-    const at = Number(new URLSearchParams(place).get("t"));
+    const at = momentOf(location.hash ? location.hash.slice(1) : location.search);
     if (at > 0) {
       player.seek(at);
     }
