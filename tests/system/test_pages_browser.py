@@ -316,6 +316,52 @@ def test_a_shared_link_opens_the_step_that_was_shown(
     connection.play(scenario())
 
 
+GONE = "There is no such run"
+PROBLEMS = [
+    ("/nowhere/at/all", "There is no such page", "Go to all desktops and runs"),
+    ("/runs/7d3f2c62-0000-4000-8000-000000000000", GONE, "Go to all desktops and runs"),
+    ("/desktops/none", "This desktop is gone", "Go to all desktops and runs"),
+    ("/desktops/lost", "This desktop was lost", "Go to its run"),
+]
+
+
+def test_what_is_not_there_has_a_page_with_one_way_on(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(mode="computer_use", outcome="done")
+        shown.desktops.known["lost"] = FakeDesktop(id="lost", status="lost", chat_id=chat.id)
+        async with browsing(connection, shown, "/nowhere") as page:
+            for path, title, way in PROBLEMS:
+                await page.goto(urljoin(page.url, path))
+                await expect(page.locator("main:visible h1")).to_have_text(title)
+                await expect(page.locator("main:visible").get_by_role("link")).to_have_text(way)
+                background = "getComputedStyle(document.querySelector('.as-button')).borderRadius"
+                assert await page.evaluate(background) == "8px"
+            await page.locator("main:visible").get_by_role("link").click()
+            await page.wait_for_url(f"**/runs/{chat.id}")
+            del shown.chats.known[chat.id]
+            await page.reload()
+            await expect(page.locator("main:visible h1")).to_have_text(GONE)
+
+    connection.play(scenario())
+
+
+def test_a_page_that_a_link_does_not_cover_says_so(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()], scopes=("run:another:view",))
+        async with browsing(connection, shown, "/") as page:
+            await expect(page.get_by_role("heading")).to_have_text("This link does not permit that")
+            await expect(page.locator("main").get_by_role("link")).to_have_attribute(
+                "href", re.compile("login$")
+            )
+
+    connection.play(scenario())
+
+
 async def a_token(route: Route) -> None:
     await route.fulfill(json={"id": "t1", "token": "dh_1", "tokens": []})
 

@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse
 
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
-from deskhand.vncbridge.viewer.pages import METHODS, Assets, shared_router
+from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared_router
 
 FOLDER = Path(__file__).parent / "assets"
+_ERRORS = {403: "forbidden.html", 404: "missing.html"}
 
 
 def router(embedders: Sequence[str] = ()) -> APIRouter:
@@ -35,3 +37,20 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
         return assets.page("run.html", request)
 
     return routes
+
+
+class ErrorPages:
+    """The pages for addresses that do not exist, or that a credential does not cover."""
+
+    def __init__(self) -> None:
+        self._texts = {status: (FOLDER / name).read_text() for status, name in _ERRORS.items()}
+
+    def __call__(self, status: int, request: Request) -> Response | None:
+        """Return the page for a status, ``None`` if it has none."""
+        text = self._texts.get(status)
+        if text is None:
+            return None
+        # Such a page is shown at any depth, and a proxy may serve all below a path of its own.
+        root = "/".join([".", *[".."] * (request.url.path.count("/") - 1)])
+        policy = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-store"}
+        return HTMLResponse(text.replace("ROOT", root), status, policy)

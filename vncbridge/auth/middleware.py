@@ -50,6 +50,14 @@ OwningChats = Callable[[str, str], Awaitable[frozenset[str]]]
 """Returns the chats that a ``chat`` or ``file`` belongs to, by its id: itself and its ancestors."""
 
 
+ErrorPages = Callable[[int, Request], Response | None]
+"""Returns the page that a person is shown instead of JSON, by the status of the response."""
+
+
+def no_error_pages(status: int, request: Request) -> None:
+    """Return no page, for a service whose errors are JSON for everyone."""
+
+
 async def owned_by_none(kind: str, name: str) -> frozenset[str]:
     """Return no chats, for a service that has none."""
     return frozenset()
@@ -64,10 +72,12 @@ class AuthMiddleware:
         gate: AccessPolicy,
         credentials: Credentials,
         kin: OwningChats,
+        error_pages: ErrorPages = no_error_pages,
         wrong_credential_delay: float = 0.5,
         silent_body_seconds: float = SILENT_BODY_SECONDS,
     ) -> None:
         self._app = app
+        self._error_pages = error_pages
         self._silent_body_seconds = silent_body_seconds
         self._policy = gate
         self._credentials = credentials
@@ -85,7 +95,7 @@ class AuthMiddleware:
             facts = await self._with_chats(facts, facts.principal, headers)
         refusal = self._policy.refusal(facts)
         if refusal is not None:
-            await self._refuse(refusal, facts, headers, scope, receive, send)
+            await self._refuse(refusal, facts, scope, receive, send)
             return
         state = scope.setdefault("state", {})
         state["principal"] = facts.principal
@@ -175,7 +185,6 @@ class AuthMiddleware:
         self,
         refusal: Denial,
         facts: RequestFacts,
-        headers: Headers,
         scope: Scope,
         receive: Receive,
         send: Send,
@@ -187,12 +196,13 @@ class AuthMiddleware:
         if scope["type"] == "websocket":
             await refuse_websocket(scope, receive, send, refusal)
         # A person who opens a page gets the sign-in instead of JSON. 303 makes the browser use GET.
-        elif refusal.status == 401 and _wants_page(facts, headers):
+        elif refusal.status == 401 and _wants_page(scope):
             target = quote(scope["path"], safe="/")
             response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
             await response(scope, receive, send)
         else:
-            await _answer(refusal)(scope, receive, send)
+            page = _wants_page(scope) and self._error_pages(refusal.status, Request(scope))
+            await (page or _answer(refusal))(scope, receive, send)
 
 
 def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:
@@ -214,11 +224,12 @@ def _set_bearer(scope: Scope, headers: Headers, dialect: str) -> None:
     scope["headers"] = [*others, (b"authorization", f"Bearer {token}".encode())]
 
 
-def _wants_page(facts: RequestFacts, headers: Headers) -> bool:
+def _wants_page(scope: Scope) -> bool:
+    """Return whether a person has opened an address that is not of the API."""
     return (
-        facts.method == "GET"
-        and not facts.path.startswith("/api/")
-        and "text/html" in headers.get("accept", "")
+        scope["method"] == "GET"
+        and not scope["path"].startswith("/api/")
+        and "text/html" in Headers(scope=scope).get("accept", "")
     )
 
 
@@ -345,21 +356,29 @@ def install_auth(
     secure: bool = False,
     kin: OwningChats = owned_by_none,
     operations: Operations | None = None,
+    error_pages: ErrorPages = no_error_pages,
 ) -> None:
     """Add access control to an application, with the login routes and the form of its errors.
 
     The OpenAPI document of the application then describes what ``operations`` returns, and lists
-    all routes.
+    all routes. A person who opens an address gets one of the ``error_pages`` where there is one.
     """
     add_routes(app, login_router(credentials, secure))
     complete_openapi(app, operations)
-    app.add_exception_handler(StarletteHTTPException, _http_error)
+
+    async def http_error(request: Request, error: Exception) -> Response:
+        refused = cast(StarletteHTTPException, error)
+        page = _wants_page(request.scope) and error_pages(refused.status_code, request)
+        return page or _http_error(refused)
+
+    app.add_exception_handler(StarletteHTTPException, http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
-    app.add_middleware(AuthMiddleware, gate=gate, credentials=credentials, kin=kin)
+    app.add_middleware(
+        AuthMiddleware, gate=gate, credentials=credentials, kin=kin, error_pages=error_pages
+    )
 
 
-async def _http_error(_: Request, error: Exception) -> Response:
-    refused = cast(StarletteHTTPException, error)
+def _http_error(refused: StarletteHTTPException) -> Response:
     detail: Any = refused.detail
     body = detail if isinstance(detail, dict) else {"message": str(detail)}
     return JSONResponse(body, refused.status_code, refused.headers)

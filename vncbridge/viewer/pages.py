@@ -52,9 +52,11 @@ class Assets:
         """Return a file by its path in the folder; ``KeyError`` when there is none."""
         return self._assets[name]
 
-    def page(self, name: str, request: Request) -> Response:
+    def page(self, name: str, request: Request, status: int = 200) -> Response:
         """Return a response with a page, which may load resources of this service only."""
         response = _answer(self.get(name), request)
+        if status != 200:
+            response.status_code = status
         response.headers["Content-Security-Policy"] = self._policy
         response.headers["Referrer-Policy"] = "same-origin"
         return response

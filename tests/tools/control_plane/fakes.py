@@ -19,6 +19,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
+from deskhand.tools.control_plane.pages import ErrorPages
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -421,7 +422,12 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
             return frozenset({name})
         return frozenset(filter(None, [(await files.get(name)).chat_id]))
 
-    install_auth(app, AccessPolicy(), credentials, kin=owners, operations=lambda: OPERATIONS)
+    install_auth(
+        *(app, AccessPolicy(), credentials),
+        kin=owners,
+        operations=lambda: OPERATIONS,
+        error_pages=ErrorPages(),
+    )
     return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 

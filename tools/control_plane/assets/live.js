@@ -4,6 +4,7 @@ import { address, get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
 import { follow } from "./events.js";
+import { problemOf, showProblem } from "./problem.js";
 import { isBusy, stateOf, stepTitle } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
@@ -32,6 +33,9 @@ async function readChat(chatId) {
 
 try {
   const desktop = await get(`api/v0/desktops/${id}`);
+  if (desktop.status === "lost") {
+    showProblem("lost", desktop.chat_id && { label: "Go to its run", path: `runs/${encodeURIComponent(desktop.chat_id)}` });
+  }
   setText(byId("title"), desktop.name || "Desktop");
   if (desktop.chat_id) {
     const chat = encodeURIComponent(desktop.chat_id);
@@ -43,5 +47,7 @@ try {
     setText(byId("doing"), "No agent works here");
   }
 } catch (error) {
-  setText(byId("doing"), error.message);
+  if (!problemOf(error, "desktop")) {
+    setText(byId("doing"), error.message);
+  }
 }

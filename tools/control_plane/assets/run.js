@@ -6,6 +6,7 @@ import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
 import { Player } from "./player.js";
+import { problemOf } from "./problem.js";
 import { watchShot } from "./shots.js";
 import {
   ago,
@@ -343,7 +344,16 @@ async function readPrompt() {
 }
 
 async function read() {
-  await troubled(async () => show(await get(`api/v0/runs/${id}`)));
+  await troubled(async () => {
+    try {
+      show(await get(`api/v0/runs/${id}`));
+    } catch (error) {
+      // A run that is deleted while its page is open ends there too.
+      if (!problemOf(error, "run")) {
+        throw error;
+      }
+    }
+  });
 }
 
 /** The second of the video that an address names: by a step, whose time may not be rounded, or by itself. */

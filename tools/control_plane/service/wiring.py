@@ -30,6 +30,7 @@ from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
+from deskhand.tools.control_plane.pages import ErrorPages
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
@@ -235,7 +236,7 @@ def _add_middleware(
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin = _access_policy(settings), ChatOwnership(store)
-    install_auth(app, policy, credentials, kin=kin, operations=operations)
+    install_auth(app, policy, credentials, kin=kin, operations=operations, error_pages=ErrorPages())
     app.add_middleware(AccessLog)
 
 

@@ -1,0 +1,46 @@
+// A page whose subject is not there, in place of its content: what has happened, and one way on.
+import { address } from "./api.js";
+import { element } from "./dom.js";
+
+const HOME = { label: "Go to all desktops and runs", path: "" };
+const PROBLEMS = {
+  run: { title: "There is no such run", words: "It was deleted, or the address is mistyped.", way: HOME },
+  desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped.", way: HOME },
+  lost: { title: "This desktop was lost", words: "Its service ended unexpectedly. What it had recorded is kept with its run.", way: HOME },
+  forbidden: {
+    title: "This link does not permit that",
+    words: "You are signed in with a link that covers something else.",
+    way: { label: "Sign in with another link", path: "login" },
+  },
+};
+
+/** Shows a problem by its name; `way` {label, path} replaces the usual way on. */
+export function showProblem(name, way) {
+  const content = document.querySelector("main");
+  if (content.hidden) {
+    return;
+  }
+  const { title, words, way: usual } = PROBLEMS[name];
+  const { label, path } = way || usual;
+  document.title = `${title} · Deskhand`;
+  // Hidden and not removed: other parts of the page may still write into it.
+  content.hidden = true;
+  content.after(
+    element(
+      "main",
+      { className: "problem" },
+      element("h1", {}, title),
+      element("p", {}, words),
+      element("a", { className: "as-button primary", href: address(path) }, label),
+    ),
+  );
+}
+
+/** Shows the problem that a refused request for `subject` means; false if the refusal may pass. */
+export function problemOf(error, subject) {
+  const name = { 403: "forbidden", 404: subject }[error.status];
+  if (name) {
+    showProblem(name);
+  }
+  return Boolean(name);
+}
