@@ -106,17 +106,28 @@ async def follow(
         quiet(f"Sign in: {plane.sign_in}")
     showing = asyncio.create_task(_show(plane.client, chat_id, quiet), name="progress")
     try:
-        result = await wait(plane.client, chat_id, timeout)
-        # Each question ends one wait. The turn goes on with the answer, so wait again.
-        while result.get("requires_action"):
-            question = result["requires_action"]
-            if not await _answered(plane.client, chat_id, question, timeout, quiet):
-                break
-            result = await wait(plane.client, chat_id, timeout)
+        result = await _result(plane.client, chat_id, timeout, quiet)
+    except asyncio.CancelledError:
+        # The first Ctrl-C cancels this task (asyncio.run); the second one ends the process at once.
+        if plane.sign_in is None:
+            print_error("stopping the agent; Ctrl-C again exits at once and leaves it working")
+            await plane.client.request("POST", f"/api/v0/chats/{chat_id}/interrupt")
+            print_error("the agent was stopped")
+        raise
     finally:
         showing.cancel()
         # Awaiting the cancelled task keeps its last line from following the result.
         await asyncio.gather(showing, return_exceptions=True)
+    return result
+
+
+async def _result(client: DesktopClient, chat_id: str, timeout: float, quiet: Any) -> Json:
+    """Wait for the end of the run; each question ends one wait, and its answer begins another."""
+    result = await wait(client, chat_id, timeout)
+    while question := result.get("requires_action"):
+        if not await _answered(client, chat_id, question, timeout, quiet):
+            break
+        result = await wait(client, chat_id, timeout)
     return result
 
 
