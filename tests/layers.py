@@ -166,6 +166,7 @@ tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/net
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
+tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
 tools/playbooks/saving: tools/conversation tools/kit/support tools/playbooks
@@ -233,6 +234,7 @@ OWNER = {
             "tools/agents/checkpoints",
             "tools/agents/questions",
             "tools/notifications",
+            "tools/run_list",
             "tools/audit",
             "tools/credentials",
         ),

@@ -20,6 +20,7 @@ from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.conversation.waiting import waiting_for
+from deskhand.tools.run_list.api import router as runs_router
 from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.vncbridge.rfb import proxy as relay
@@ -34,6 +35,7 @@ from tests.tools.control_plane.fakes import (
     local_socket,
     serving,
 )
+from tests.tools.run_list.fakes import FakeRuns
 from tests.vncbridge.fakes import Service, short_folder
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
@@ -312,6 +314,38 @@ def test_a_shared_link_opens_the_step_that_was_shown(
             (opened,) = parse_qs(urlsplit(await link.input_value()).query)["next"]
             await page.goto(urljoin(page.url, opened))
             await expect(current).to_have_text("Click number 1")
+
+    connection.play(scenario())
+
+
+def test_the_list_of_runs_is_endless_searched_and_small(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path)
+        made = [shown.chats.add(mode="computer_use", title=f"Run {n}.") for n in range(240)]
+        made[200] = replace(made[200], outcome="failed")
+        runs = FakeRuns(made)
+        shown = control_plane(tmp_path, pages=[pages.router(), runs_router(runs)])
+        async with browsing(connection, shown, "/runs?outcome=failed") as page:
+            cards = page.locator("#list .card-title")
+            await expect(cards).to_have_text(["Run 200."])
+            await expect(page.get_by_label("Outcome")).to_have_value("failed")
+            await page.get_by_label("Outcome").select_option("")
+            await expect(cards.first).to_have_text("Run 0.")
+            await expect(page).to_have_url(re.compile("/runs$"))
+            last = page.get_by_text("Run 239.")
+            while not await last.is_visible():
+                await page.mouse.wheel(0, 2000)
+                await page.wait_for_timeout(20)
+            # The pages far above have given their cards up.
+            assert await cards.count() < 200
+            await page.get_by_label("Search").fill("Run 239.")
+            await expect(cards).to_have_text(["Run 239."])
+            await expect(page).to_have_url(re.compile(r"/runs\?q=Run\+239\.$"))
+            await page.get_by_label("Search").fill("nothing")
+            await page.get_by_role("button", name="Show all runs").click()
+            await expect(cards.first).to_have_text("Run 0.")
 
     connection.play(scenario())
 

@@ -32,6 +32,10 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
     async def live(desktop_id: str, request: Request) -> Response:
         return assets.page("live.html", request)
 
+    @routes.api_route("/runs", methods=METHODS)
+    async def runs(request: Request) -> Response:
+        return assets.page("runs.html", request)
+
     @routes.api_route("/runs/{chat_id}", methods=METHODS)
     async def run(chat_id: str, request: Request) -> Response:
         return assets.page("run.html", request)

@@ -185,12 +185,17 @@ async def page(
         query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
         query = query.where(ChatRow.state == state)
-    return await _page(session, query, limit, cursor)
+    return await paged(session, query, limit, cursor)
 
 
-async def _page(
+async def paged(
     session: AsyncSession, query: Select[ChatRow], limit: int, cursor: str | None
 ) -> Page:
+    """Return a page of the chats of a query, newest first.
+
+    Raises:
+        UnknownRow: If the chat of the cursor does not exist.
+    """
     if cursor is not None:
         # A key and not an offset, so that new chats do not shift the pages. Times may be equal.
         last = await get(session, cursor)
@@ -207,7 +212,7 @@ async def recorded(session: AsyncSession, limit: int, cursor: str | None) -> Pag
     """Return a page of the chats with files of recordings, newest first."""
     files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
     query = select(ChatRow).where(ChatRow.archived.is_(False), exists().where(files))
-    return await _page(session, query, limit, cursor)
+    return await paged(session, query, limit, cursor)
 
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:

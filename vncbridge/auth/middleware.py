@@ -197,7 +197,8 @@ class AuthMiddleware:
             await refuse_websocket(scope, receive, send, refusal)
         # A person who opens a page gets the sign-in instead of JSON. 303 makes the browser use GET.
         elif refusal.status == 401 and _wants_page(scope):
-            target = quote(scope["path"], safe="/")
+            query = scope["query_string"].decode("latin-1")
+            target = quote(scope["path"] + (f"?{query}" if query else ""), safe="/")
             response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
             await response(scope, receive, send)
         else:

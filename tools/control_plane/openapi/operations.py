@@ -62,6 +62,7 @@ OPERATIONS: ApiOperations = {
     f"GET {_RECORDING}/clip": ApiOperation("read_recording_clip"),
     f"GET {_RECORDING}/steps/{{index}}/picture": ApiOperation("read_recording_step_picture"),
     f"GET {_RECORDING}/steps.vtt": ApiOperation("read_recording_chapters"),
+    "GET /api/v0/runs": ApiOperation("list_runs", CHATS),
     "GET /api/v0/runs/{chat_id}": ApiOperation("read_run", RUN),
     "PUT /api/v0/runs/{chat_id}/pin": ApiOperation("pin_run", PINNED_RUN),
     "DELETE /api/v0/runs/{chat_id}/pin": ApiOperation("unpin_run", PINNED_RUN),

@@ -46,6 +46,8 @@ from deskhand.tools.kit.save_playbook import SavePlaybookTool
 from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
 from deskhand.tools.recovery.recovery import RecordingRecovery
+from deskhand.tools.run_list.api import router as runs_router
+from deskhand.tools.run_list.run_list import RunList
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
@@ -256,6 +258,7 @@ def _admin_routers(
     return (
         secrets_router(secret_store, store.check_room),
         audit_router(audit),
+        runs_router(RunList(store)),
         tokens_router(credentials, lambda: base_url),
         tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
     )

@@ -1,0 +1,47 @@
+"""Route of the list of runs."""
+
+from typing import Annotated, Protocol
+
+from fastapi import APIRouter, Query
+from fastapi.responses import JSONResponse
+
+from deskhand.tools.conversation.views import Page
+
+from .run_filter import RunFilter, words_of
+
+Limit = Annotated[int, Query(ge=1, le=100)]
+Selected = Annotated[str, Query(max_length=200)]
+
+
+class RunPages(Protocol):
+    """Pages of runs."""
+
+    async def page(self, wanted: RunFilter, limit: int, cursor: str | None) -> Page:
+        """Return the page after the run of the cursor; raise ``UnknownRow`` without that run."""
+
+
+def router(pages: RunPages) -> APIRouter:
+    """Return the route of ``/api/v0/runs``."""
+    routes = APIRouter(prefix="/api/v0", tags=["recordings"])
+
+    @routes.get("/runs")
+    async def runs(
+        q: Selected = "",
+        outcome: Selected = "",
+        model: Selected = "",
+        needs_person: bool = False,
+        recorded: bool = False,
+        since: float | None = None,
+        until: float | None = None,
+        limit: Limit = 24,
+        cursor: Selected | None = None,
+    ) -> JSONResponse:
+        """List the runs, newest first.
+
+        Each word of `q` must occur in the title, the prompt or a report. `since` and `until` are
+        unix times of the creation.
+        """
+        wanted = RunFilter(words_of(q), outcome, model, needs_person, recorded, since, until)
+        return JSONResponse((await pages.page(wanted, limit, cursor)).to_json())
+
+    return routes
