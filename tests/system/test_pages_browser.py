@@ -18,7 +18,7 @@ from deskhand.tools.control_plane import pages
 from deskhand.tools.control_plane.process_user import StaysRoot
 from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
-from deskhand.tools.conversation.views import StepView
+from deskhand.tools.conversation.views import Json, MessageView, StepView
 from deskhand.tools.conversation.waiting import waiting_for
 from deskhand.tools.run_list.api import router as runs_router
 from deskhand.tools.secrets.secret import Secret
@@ -314,6 +314,71 @@ def test_a_shared_link_opens_the_step_that_was_shown(
             (opened,) = parse_qs(urlsplit(await link.input_value()).query)["next"]
             await page.goto(urljoin(page.url, opened))
             await expect(current).to_have_text("Click number 1")
+
+    connection.play(scenario())
+
+
+def said(position: int, role: str, *content: Json) -> MessageView:
+    return MessageView(position, "c", position, role, content, 1.0)
+
+
+def test_a_step_shows_what_the_agent_wrote_ran_and_received(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    markup = "<img src=x onerror='document.title = 1'>"
+
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(mode="computer_use", state="running", outcome=None)
+        ran = replace(step(0, None), tool="execute", action=None, arguments={"command": markup})
+        shown.chats.steps_of[chat.id] = (ran,)
+        call = {"type": "tool_call", "id": "call-0", "name": "execute", "arguments": {}}
+        result = {"type": "tool_result", "call_id": "call-0", "is_error": False}
+        shown.chats.messages_of[chat.id] = (
+            said(0, "user", {"type": "text", "text": "Do it."}),
+            said(
+                *(1, "assistant"),
+                {"type": "thinking", "data": {"type": "thinking", "thinking": "A quiet thought."}},
+                {"type": "text", "text": "I read the file."},
+                call,
+            ),
+            said(2, "user", {**result, "content": [{"type": "text", "text": f"Out: {markup}"}]}),
+        )
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.locator("#steps button").click()
+            box = page.locator("#step-box")
+            await expect(box.get_by_text("I read the file.")).to_be_visible()
+            await expect(box.get_by_text("A quiet thought.")).to_be_hidden()
+            await box.get_by_text("What it thought").click()
+            await expect(box.get_by_text("A quiet thought.")).to_be_visible()
+            await expect(box.get_by_label("Result")).to_have_text(f"Out: {markup}")
+            await expect(box.get_by_label("Arguments of execute")).to_contain_text("onerror")
+            assert await page.title() != "1"
+            await box.get_by_role("button", name="Close").click()
+            await expect(box).to_be_hidden()
+
+    connection.play(scenario())
+
+
+def test_a_person_sends_the_agent_a_message(connection: BrowserConnection, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(mode="computer_use", state="running", outcome=None)
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.route("**/api/v0/tokens*", a_token)
+            await page.reload()
+            box = page.get_by_label("Message", exact=True)
+            await box.fill("Use the blue one.")
+            await page.get_by_role("button", name="Send", exact=True).click()
+            await expect(page.locator("#message-words")).to_have_text("Sent.")
+            await expect(box).to_have_value("")
+            await box.fill("Stop that.")
+            await page.get_by_role("button", name="Interrupt and send").click()
+            await expect(box).to_have_value("")
+        assert [asked for asked in shown.chats.asked if asked[0] == "send"] == [
+            ("send", chat.id, "Use the blue one.", False),
+            ("send", chat.id, "Stop that.", True),
+        ]
 
     connection.play(scenario())
 

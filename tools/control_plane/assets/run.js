@@ -5,9 +5,11 @@ import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
+import { messageBox } from "./message.js";
 import { Player } from "./player.js";
 import { problemOf } from "./problem.js";
 import { watchShot } from "./shots.js";
+import { StepDetails } from "./step.js";
 import {
   ago,
   clock,
@@ -42,6 +44,8 @@ const player = new Player(
   },
 );
 
+const details = new StepDetails(id);
+const showMessageBox = messageBox(id);
 const showKept = keeping(id, () => (player.total ? { time: player.time, step: player.current() } : { time: 0, step: null }));
 
 function highlight(step) {
@@ -79,6 +83,7 @@ function keepInView(row) {
 }
 
 function choose(step) {
+  details.show(step);
   if (typeof step.video_start === "number" && player.total) {
     player.seek(step.video_start);
     history.replaceState(null, "", `#step=${encodeURIComponent(step.id)}`);
@@ -307,6 +312,7 @@ function show({ chat, recordings, children, changed_turns: changed }) {
 
   const busy = isAtWork(chat);
   showQuestion(chat.requires_action);
+  showMessageBox(chat);
   byId("stop").hidden = !busy;
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
