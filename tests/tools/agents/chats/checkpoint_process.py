@@ -1,7 +1,8 @@
-"""A process that can be killed in the middle of a checkpoint: ``checkpoint_process FOLDER PLACE``.
+"""A process that can be killed in the middle of a checkpoint.
 
-``PLACE`` is ``asked`` for the time in which the provider summarizes, or ``stored`` for that after
-the checkpoint. There the process writes the id of its chat, and waits.
+Its arguments are ``FOLDER PLACE MODEL``. ``PLACE`` is ``asked`` for the time in which the summary is
+made, or ``stored`` for that after the checkpoint. There the process writes the id of its chat, and
+waits.
 """
 
 import asyncio
@@ -9,11 +10,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from deskhand.tools.agents.checkpoints.own_summary import SUMMARY, SUMMARY_REQUEST
 from deskhand.tools.agents.providers.port import Compacted, ModelReply, Prompt, Usage
-from deskhand.tools.conversation.conversation import Compaction, Text, ToolCall
+from deskhand.tools.conversation.conversation import Block, Compaction, Text, ToolCall
 from tests.tools.agents.chats.fakes import FakeDesktop, FakeMachines, open_chats
 
-MODEL = "claude-opus-5-5"
 CALLS = 40
 
 
@@ -27,8 +28,7 @@ class PausingModel:
 
     async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
         self.prompts.append(prompt)
-        summarized = any(isinstance(b, Compaction) for m in prompt.messages for b in m.content)
-        if summarized:
+        if is_summary(prompt.messages[0].content[0]):
             await self._at("stored", prompt)
             return ModelReply((Text("Done."),), "end_turn", Usage(1, 1))
         calls = tuple(ToolCall(f"c{n}", "screenshot", {}, "computer") for n in range(CALLS))
@@ -47,13 +47,43 @@ class PausingModel:
             await asyncio.Event().wait()
 
 
-async def main(folder: Path, place: str) -> None:
-    model = PausingModel(place)
+class SummaryWriter:
+    """Does the same for a provider that has no means to summarize."""
+
+    def __init__(self, place: str = "") -> None:
+        self._other = PausingModel(place)
+        self.prompts = self._other.prompts
+        self.compacted = self._other.compacted
+
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
+        newest = prompt.messages[-1].content[-1]
+        if isinstance(newest, Text) and newest.text.startswith(SUMMARY_REQUEST):
+            made = await self._other.compact(prompt)
+            return ModelReply((Text(made.text),), "end_turn", made.usage)
+        return await self._other.reply(prompt, on_text)
+
+
+MODELS: dict[str, type[PausingModel | SummaryWriter]] = {
+    "claude-opus-5-5": PausingModel,
+    "gpt-6.2-sol": PausingModel,
+    "gemini-3.5-flash": SummaryWriter,
+}
+"""A model of each provider; compatible servers get few pictures, and no checkpoint for them."""
+
+
+def is_summary(block: Block) -> bool:
+    """Return True if a block takes the place of older messages."""
+    written = isinstance(block, Text) and block.text.startswith(SUMMARY)
+    return written or isinstance(block, Compaction)
+
+
+async def main(folder: Path, place: str, name: str) -> None:
+    model = MODELS[name](place)
     machines = FakeMachines({"desktop-1": FakeDesktop()})
-    async with open_chats(folder, {MODEL: model}, machines=machines) as opened:  # type: ignore[dict-item]
-        await opened.chats.create(prompt="Go.", mode="computer_use", model=MODEL)
+    async with open_chats(folder, {name: model}, machines=machines) as opened:  # type: ignore[dict-item]
+        await opened.chats.create(prompt="Go.", mode="computer_use", model=name)
         await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(Path(sys.argv[1]), *sys.argv[2:]))
