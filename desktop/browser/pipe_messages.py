@@ -18,28 +18,35 @@ class PipeBroken(ValueError):
 
 
 class PipeReader:
-    """Finds the messages in what arrives, in pieces of any size."""
+    """Finds the messages in what arrives, in pieces of any size.
+
+    A message that is too long is left out: a page decides how long a text in its console is, and
+    must not end the pipe, and the browser with it.
+    """
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []
         self._held = 0
+        self._leaves_out = False
 
     def feed(self, data: bytes) -> list[Message]:
         """Return the messages that this data completes.
 
         Raises:
-            PipeBroken: If one is too long, or no JSON object.
+            PipeBroken: If one is no JSON object.
         """
         *ended, rest = data.split(b"\0")
         found = []
         for piece in ended:
-            found.append(_message(b"".join([*self._parts, piece])))
-            self._parts, self._held = [], 0
+            if not self._leaves_out:
+                found.append(_message(b"".join([*self._parts, piece])))
+            self._parts, self._held, self._leaves_out = [], 0, False
         # Joined only at the end: a long message in small pieces is not copied with each.
-        self._parts.append(rest)
         self._held += len(rest)
         if self._held > LONGEST_MESSAGE:
-            raise PipeBroken(f"a message has more than {LONGEST_MESSAGE} bytes")
+            self._parts, self._leaves_out = [], True
+        else:
+            self._parts.append(rest)
         return found
 
 

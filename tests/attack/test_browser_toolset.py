@@ -12,7 +12,7 @@ import pytest
 
 from tests.attack.test_private_take_over import LEASE, browser_of, output
 from tests.system.reporting_page import reporting_page
-from tests.system.services import PATIENCE, Service, service
+from tests.system.services import PATIENCE, Service, service, until
 
 pytestmark = [
     pytest.mark.attack,
@@ -136,3 +136,26 @@ def test_refused_addresses_are_reported(tmp_path: Path) -> None:
         assert "egress, mode none" in body["message"]
         for url in ("chrome://settings", "javascript:alert(1)", "devtools://devtools/x"):
             assert ask(desktop, "navigate", url=url)[0] == 403, url
+
+
+@pytest.mark.slow("a text of 90 MB")
+def test_a_page_with_endless_texts_does_not_end_the_browser(desktop: Service) -> None:
+    script = b"<title>Loud</title><script>console.log('x'.repeat(90e6))</script>"
+    with reporting_page(script) as (url, _):
+        assert ask(desktop, "navigate", url=url)[0] == 200
+        assert ask(desktop, "read_console")[0] == 200
+        assert ask(desktop, "javascript_exec", text="document.title")[1]["text"] == "Loud"
+
+
+def test_a_page_that_crashes_is_reported_and_left(desktop: Service) -> None:
+    with reporting_page(PAGE) as (url, _):
+        assert ask(desktop, "navigate", url=url)[0] == 200
+        for process in browser_of(desktop).children(recursive=True):
+            if "--type=renderer" in process.cmdline():
+                process.kill()
+        until(lambda: ask(desktop, "read_page")[0] == 409, "the crash")
+        status, body = ask(desktop, "screenshot")
+        assert (status, body["code"]) == (409, "page_crashed")
+        assert "reload" in body["message"]
+        assert ask(desktop, "navigate", url="reload")[0] == 200
+        assert "Log" in ask(desktop, "read_page")[1]["text"]
