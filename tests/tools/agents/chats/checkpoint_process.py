@@ -1,8 +1,8 @@
 """A process that can be killed in the middle of a checkpoint.
 
-Its arguments are ``FOLDER PLACE MODEL``. ``PLACE`` is ``asked`` for the time in which the summary is
-made, or ``stored`` for that after the checkpoint. There the process writes the id of its chat, and
-waits.
+Its arguments are ``FOLDER PLACE MODEL``. ``PLACE`` is ``asked`` for the time in which the summary
+is made, or ``stored`` for that after the checkpoint. There the process writes the id of its chat,
+and waits.
 """
 
 import asyncio
