@@ -1,4 +1,4 @@
-// What an administrator may do with a run: keep it whatever its age, and share it.
+// What an administrator may do with a run: keep it whatever its age, share it, and save it as a playbook.
 import { address, post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";
 import { isAdministrator } from "./rights.js";
@@ -18,6 +18,7 @@ function placeOf({ time, step }) {
 export function keeping(id, moment) {
   const pin = byId("pin");
   const share = byId("share");
+  const playbook = byId("playbook");
   const box = byId("share-box");
   const link = byId("share-link");
   const conversation = byId("share-conversation");
@@ -26,7 +27,7 @@ export function keeping(id, moment) {
   let token = null;
 
   const draw = () => {
-    pin.hidden = share.hidden = !(allowed && recorded);
+    pin.hidden = share.hidden = playbook.hidden = !(allowed && recorded);
   };
 
   const showPinned = (pinned) => {
@@ -38,6 +39,15 @@ export function keeping(id, moment) {
     troubled(async () => {
       const call = pin.getAttribute("aria-pressed") === "true" ? remove : put;
       showPinned((await call(`api/v0/runs/${id}/pin`)).pinned);
+    }),
+  );
+
+  playbook.addEventListener("click", () =>
+    troubled(async () => {
+      const words = byId("playbook-words");
+      const saved = await post("api/v0/playbooks", { run: id });
+      setText(words, `Saved as ${saved.name}. Replay it: deskhand playbook run ${saved.name}`);
+      words.hidden = false;
     }),
   );
 
