@@ -169,7 +169,7 @@ tools/notifications: tools/conversation tools/store
 tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
-tools/playbooks/saving: tools/conversation tools/kit/support tools/playbooks
+tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks
   tools/playbooks/form
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
   tools/conversation tools/kit tools/kit/support tools/playbooks tools/playbooks/form

@@ -17,6 +17,7 @@ from deskhand.tools.playbooks.library.library import PlaybookLibrary
 from deskhand.tools.playbooks.replay.healer import Healer
 from deskhand.tools.playbooks.replay.replay_model import ReplayModel
 from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
+from deskhand.tools.playbooks.replay.sight import ReadPixels
 from deskhand.tools.playbooks.replay.target_search import DesktopTargetSearch
 from deskhand.tools.playbooks.saving.run_saving import RunHistory, RunSaving
 from deskhand.tools.store.errors import UnknownRow
@@ -37,12 +38,15 @@ class OpenPlaybooks:
     chats: ChatsOfPlaybooks
     """Set before the first replay; the chats need the models, and replays need their desktops."""
 
-    def __init__(self, data_dir: Path, models: Models, healing: HealingModel) -> None:
-        """``healing`` returns the model that heals steps, ``None`` if none is chosen."""
+    def __init__(
+        self, data_dir: Path, models: Models, pixels: ReadPixels, healing: HealingModel
+    ) -> None:
+        """``pixels`` decodes pictures of desktops; ``healing`` returns the model that heals steps, ``None`` if none is chosen."""
         self.library = PlaybookLibrary(data_dir / "playbooks")
         healer = Healer(healing, self.library)
         replay = ReplayModel(
-            self.library, self._machine, DesktopTargetSearch(), time.monotonic, healer
+            *(self.library, self._machine, DesktopTargetSearch(), time.monotonic, pixels),
+            healer,
         )
         self.models: Models = ModelsWithReplays(models, self.library, replay)
 

@@ -126,7 +126,7 @@ async def control_plane(
         disk = FileStore(data / "files")
         upload_queue, files = await _files(settings, store, disk, stack)
         fleet, reports = await open_fleet(settings, address, launching, stack)
-        models, playbooks = _models(settings, scripted, files, stack)
+        models, playbooks = _models(settings, scripted, files, decoder, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
         credentials = await load_credentials(store, data, token)
@@ -169,7 +169,11 @@ async def control_plane(
 
 
 def _models(
-    settings: Settings, scripted: ScriptedModelServer, files: StoredFiles, stack: AsyncExitStack
+    settings: Settings,
+    scripted: ScriptedModelServer,
+    files: StoredFiles,
+    decoder: Decoder,
+    stack: AsyncExitStack,
 ) -> tuple[Models, OpenPlaybooks]:
     models = open_models(settings, os.environ, scripted, files, stack)
 
@@ -178,7 +182,7 @@ def _models(
         chosen = models.has_key or settings.model is not None
         return models.resolve(None, role="child") if chosen else None
 
-    return models, OpenPlaybooks(settings.data_dir, models, healing)
+    return models, OpenPlaybooks(settings.data_dir, models, decoder.pixels, healing)
 
 
 async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:

@@ -43,9 +43,19 @@ from .healing import (
     newest_picture,
 )
 from .progress import START, Purpose, ReplayProgress, StepFailure, call_id, progress_of
+from .region_hash import scaled_box
 from .request import checked_values, outline, read_request
 from .seeking import SEEK_NOTCHES, seek_direction
-from .sight import DesktopSight, Located, NotLocated, PersonInControl, Screen, TargetSearch, Unmet
+from .sight import (
+    DesktopSight,
+    Located,
+    NotLocated,
+    PersonInControl,
+    ReadPixels,
+    Screen,
+    TargetSearch,
+    Unmet,
+)
 from .step_calls import (
     PlannedCall,
     calls_of,
@@ -131,9 +141,14 @@ class ReplayModel:
         machine: Callable[[str], Awaitable[DesktopMachine]],
         search: TargetSearch,
         clock: Callable[[], float],
+        pixels: ReadPixels,
         healer: Healer | None = None,
     ) -> None:
-        """``machine`` returns the desktop of a chat; without ``healer`` no step is healed."""
+        """``machine`` returns the desktop of a chat; ``pixels`` decodes pictures.
+
+        Without ``healer`` no step is healed.
+        """
+        self._pixels = pixels
         self._playbooks = playbooks
         self._machine = machine
         self._search = search
@@ -159,7 +174,7 @@ class ReplayModel:
             return _ended(token, f"The playbook {name} cannot be replayed: {error}", "failed")
         progress = progress_of(prompt.messages)
         machine = await self._machine(prompt.conversation)
-        sight = DesktopSight(machine, prompt.conversation, self._search, token)
+        sight = DesktopSight(machine, prompt.conversation, self._search, token, self._pixels)
         steps = tuple(filled_step(step, values) for step in playbook.steps)
         run = _Run(
             prompt.conversation, playbook, steps, values, progress, sight, token, prompt.messages
@@ -255,14 +270,21 @@ class ReplayModel:
         step = run.step(number) if number >= 0 else None
         if step is None or step.wait is None:
             return
-        unmet = await run.sight.wait(step.wait)
+        wait, region = step.wait, step.wait.changed_region
+        if region is not None:
+            screen = await self._screen(run)
+            box = scaled_box(region, run.playbook.screen, (screen.width, screen.height))
+            wait = replace(wait, changed_region=box)
+        unmet = await run.sight.wait(wait)
         if unmet is not None:
             name = report.step_name(number, step)
             raise _Stopped(report.unmet(f"The wait after {name}", unmet.conditions, unmet.seen))
 
     async def _checked(self, run: _Run) -> None:
         for number, check in enumerate(run.playbook.check):
-            unmet: Unmet | None = await run.sight.check(filled_check(check, run.values))
+            unmet: Unmet | None = await run.sight.check(
+                filled_check(check, run.values), run.playbook.screen
+            )
             if unmet is not None:
                 raise _Stopped(report.unmet(f"Check {number + 1}", unmet.conditions, unmet.seen))
 

@@ -7,6 +7,7 @@ agent's user, which also knows the directory of the chat.
 
 import asyncio
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -18,16 +19,30 @@ from deskhand.tools.kit.support.spec import (
     MachineRefused,
     ToolContext,
 )
-from deskhand.tools.playbooks.playbook import Check, FileCheck, Point, StepWait, Target
+from deskhand.tools.playbooks.playbook import (
+    Check,
+    FileCheck,
+    Point,
+    RegionCheck,
+    StepWait,
+    Target,
+)
+
+from .region_hash import is_alike, region_hash, scaled_box
 
 Json = dict[str, Any]
 
+SCREENSHOT = "/api/v0/desktop/screenshot"
 SCREEN_TEXT = "/api/v0/desktop/accessibility/text"
 WAIT_FOR = "/api/v0/desktop/wait-for"
 LONGEST_WAIT = 300.0
 """Longest wait of one request in seconds."""
 PATIENCE = 30.0
 """Seconds beyond a wait in which the desktop must answer."""
+
+
+ReadPixels = Callable[[bytes], tuple[int, int, bytes]]
+"""Returns width, height and RGB bytes of a picture."""
 
 
 class PersonInControl(Exception):
@@ -97,9 +112,18 @@ class DesktopSight:
     """
 
     def __init__(
-        self, machine: DesktopMachine, chat_id: str, search: TargetSearch, token: str
+        self,
+        machine: DesktopMachine,
+        chat_id: str,
+        search: TargetSearch,
+        token: str,
+        pixels: ReadPixels,
     ) -> None:
-        """``token`` is part of the ids of commands, which the machine runs once each."""
+        """``token`` is part of the ids of commands, which the machine runs once each.
+
+        ``pixels`` decodes pictures of the desktop; it blocks.
+        """
+        self._pixels = pixels
         self._machine = machine.for_call("")
         self._for_call = machine.for_call
         self._chat_id = chat_id
@@ -157,12 +181,36 @@ class DesktopSight:
             body["changed_region"] = list(wait.changed_region)
         return await self._conditions(body, wait.timeout_seconds) if body else None
 
-    async def check(self, check: Check) -> Unmet | None:
-        """Wait until a check holds; return what was there if it does not in time."""
+    async def check(self, check: Check, recorded: tuple[int, int]) -> Unmet | None:
+        """Wait until a check holds; return what was there if it does not in time.
+
+        Boxes refer to a screen of the size ``recorded``.
+        """
+        if check.region is not None:
+            return await self._region(check.region, recorded, check.timeout_seconds)
         if check.file is not None:
             return await self._file(check.file, check.timeout_seconds)
         wait = StepWait(check.text, check.window, check.url, timeout_seconds=check.timeout_seconds)
         return await self.wait(wait)
+
+    async def _region(
+        self, region: RegionCheck, recorded: tuple[int, int], seconds: float
+    ) -> Unmet | None:
+        deadline = asyncio.get_running_loop().time() + seconds
+        while True:
+            try:
+                data: bytes = await self._machine.request("GET", SCREENSHOT, timeout=PATIENCE)
+            except MachineRefused as error:
+                raise _translated(error) from error
+            width, height, rgb = await asyncio.to_thread(self._pixels, data)
+            box = scaled_box(region.box, recorded, (width, height))
+            seen = region_hash(width, height, rgb, box)
+            if is_alike(seen, region.hash):
+                return None
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                return Unmet(("region",), {"hash": seen})
+            await self.change(Screen(width, height), min(left, 1.0))
 
     async def _conditions(self, conditions: Json, seconds: float) -> Unmet | None:
         seconds = min(seconds, LONGEST_WAIT)

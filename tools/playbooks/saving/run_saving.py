@@ -8,6 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from deskhand.tools.agents.providers.model_table import PLAYBOOK
 from deskhand.tools.conversation.states import BUSY, ChatState
 from deskhand.tools.conversation.step_target import StepTarget
 from deskhand.tools.conversation.views import ChatView, MessageView, StepView
@@ -77,6 +78,8 @@ class RunSaving:
         chat = await self._history.get(chat_id)
         if caller is not None and chat.parent_id != caller:
             raise NotReplayable("only runs of your own agents can be saved")
+        if (chat.model or "").startswith(PLAYBOOK):
+            raise NotReplayable("this run is a replay: it has a playbook already")
         if chat.state in WORKING:
             raise NotReplayable("the run has not ended yet")
         every = await self._history.steps(chat_id)

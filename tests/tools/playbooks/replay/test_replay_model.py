@@ -16,6 +16,7 @@ from deskhand.tools.playbooks.playbook import (
     Parameter,
     Playbook,
     PlaybookStep,
+    RegionCheck,
     Start,
     StepWait,
     Target,
@@ -65,6 +66,8 @@ class Screens:
     async def request(self, method: str, path: str, *, json: Any = None, **_: Any) -> Any:
         if path.endswith("/accessibility/text"):
             return {"text": 'button "Store Oslo" [e1] 3,4'}
+        if path.endswith("/screenshot"):
+            return bytes(18 * 8 * 3)
         assert path.endswith("/wait-for"), (method, path)
         if self.private:
             raise MachineRefused(409, "A person is in control.", code=HUMAN_IN_CONTROL)
@@ -84,6 +87,10 @@ class Screens:
             found = found.pop(0) if len(found) > 1 else found[0]
         assert isinstance(found, Located | NotLocated)
         return found
+
+
+def _pixels(data: bytes) -> tuple[int, int, bytes]:
+    return 18, 8, data
 
 
 class Healing:
@@ -120,7 +127,7 @@ class Chat:
         async def machine(_: str) -> Screens:
             return screens
 
-        self.model = ReplayModel(self.library, machine, screens, screens.clock, healer)
+        self.model = ReplayModel(self.library, machine, screens, screens.clock, _pixels, healer)
         request = request_text(playbook, {})
         self.messages: list[Message] = [Message("user", (Text(request),))]
 
@@ -254,6 +261,16 @@ def test_a_check_that_fails_is_reported(tmp_path: Path) -> None:
     for _ in range(3):
         chat.play()
     assert 'Check 1: not met in time: text. Seen: {"texts": ["Error"]}.' in chat.report()
+
+
+def test_a_region_that_looks_as_before_passes(tmp_path: Path) -> None:
+    for digest, outcome in (("0" * 16, "done: "), ("f" * 16, "failed: ")):
+        check = Check(region=RegionCheck((0, 0, 18, 8), digest), timeout_seconds=0)
+        playbook = replace(PLAYBOOK, check=(check,), screen=(18, 8))
+        chat = Chat(tmp_path / digest, _screens(), playbook=playbook)
+        for _ in range(3):
+            chat.play()
+        assert chat.report().startswith(outcome)
 
 
 def test_a_step_that_a_person_prevented_is_tried_again_some_times(tmp_path: Path) -> None:
