@@ -30,6 +30,8 @@ _SIMILAR = 0.85
 """Least similarity of two names (``difflib``) that count as one with a small difference."""
 _SHORTEST_SIMILAR = 5
 """Characters of the shortest name that may differ: of short ones each character counts."""
+_ALIKE = 0.9
+"""Least score of places that may be the target; what is less like it is another thing."""
 _MOST_SEEN = 3
 _LEAST_LIKENESS = 0.4
 _LONGEST = 80
@@ -155,10 +157,11 @@ def _by_patch(patch: PatchMatches, before: Missing) -> Search:
     searched = (*before.searched, "its picture")
     if patch.unique:
         return Found(patch.matches[0].point, "patch")
-    if len(patch.matches) > 1:
+    alike = [one for one in patch.matches if one.score >= _ALIKE]
+    if len(alike) > 1:
         places = tuple(
             f"the place {one.point.x},{one.point.y} ({one.score:.0%} alike)"
-            for one in patch.matches[:_MOST_SEEN]
+            for one in alike[:_MOST_SEEN]
         )
         return Ambiguous(searched, places)
     return Missing(searched, before.seen)

@@ -170,6 +170,11 @@ def test_a_patch_counts_only_if_it_is_unique() -> None:
     assert missing.searched == ('button "Gone"', "its picture")
 
 
+def test_places_that_are_little_like_it_are_no_candidates() -> None:
+    little = PatchMatches((PatchMatch(Point(7, 8), 0.7), PatchMatch(Point(70, 8), 0.7)), False)
+    assert isinstance(find_target(Target("button", "Gone", patch="1.png"), FORM, little), Missing)
+
+
 def test_an_identity_that_is_not_clear_is_not_decided_by_the_patch() -> None:
     assert isinstance(find_target(Target("button", "Approve"), ROWS, UNIQUE), Ambiguous)
 
