@@ -41,7 +41,10 @@ class OpenPlaybooks:
     def __init__(
         self, data_dir: Path, models: Models, pixels: ReadPixels, healing: HealingModel
     ) -> None:
-        """``pixels`` decodes pictures of desktops; ``healing`` returns the model that heals steps, ``None`` if none is chosen."""
+        """Take the decoder of pictures of desktops, and the choice of the model that heals steps.
+
+        ``healing`` returns ``None`` if no model is chosen.
+        """
         self.library = PlaybookLibrary(data_dir / "playbooks")
         healer = Healer(healing, self.library)
         replay = ReplayModel(
