@@ -153,7 +153,8 @@ tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/evaluation/checking: desktop desktop/client tools/evaluation
-tools/evaluation/form: tools/agents/scripted/script tools/evaluation
+tools/evaluation/form: tools/agents/scripted/script tools/evaluation tools/evaluation/osworld
+tools/evaluation/osworld: tools/evaluation
 tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server

@@ -12,7 +12,7 @@ TAGS = {
     *("form", "table", "drag", "canvas", "dialog", "two windows", "file", "terminal"),
     *("injection", "human"),
 }
-BROWSER_BUTTON = "#0b57d0"
+BROWSER_BUTTON = "#0d50bb"
 """Colour of the button in a dialog of the browser; the scripts continue without it."""
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 IMPORTED = re.compile(r"(?:src|href)\s*=\s*[\"']?(?:https?:)?//|@import|url\(|https?://")

@@ -6,6 +6,8 @@ from pathlib import Path
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.script.script import BadScript, Script
 from deskhand.tools.evaluation.errors import BadTask
+from deskhand.tools.evaluation.osworld import checks as osworld_checks
+from deskhand.tools.evaluation.osworld.osworld import read_osworld
 from deskhand.tools.evaluation.places import filled
 from deskhand.tools.evaluation.task import Task
 
@@ -14,13 +16,17 @@ from .nodes import nearest
 
 PACKAGED = Path(__file__).parent.parent / "tasks"
 TASK_FILE = "task.yaml"
+OSWORLD_SUFFIX = ".json"
+CHECKS = Path(osworld_checks.__file__)
+"""Source of the checks of imported OSWorld tasks; the process of the checker runs it."""
 
 
 def find_tasks(names: Sequence[str], tags: Sequence[str] = ()) -> tuple[Task, ...]:
     """Return the tasks that ``names`` and ``tags`` select, in order of their names.
 
-    A name is that of a packaged task, a YAML file, a folder with a ``task.yaml``, or a folder of
-    such folders. Without names all packaged tasks are meant; of several tags one suffices.
+    A name is that of a packaged task, a YAML file, a JSON file of OSWorld, a folder with a
+    ``task.yaml``, or a folder of such folders. Without names all packaged tasks are meant; of
+    several tags one suffices.
 
     Raises:
         BadTask: If a file has a mistake, or a name or tag selects nothing.
@@ -50,7 +56,11 @@ def load_task(file: Path) -> Task:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise BadTask(str(file), None, f"cannot be read: {_reason(error)}") from error
-    task = read_task(text, _short(file), file.parent)
+    if file.suffix == OSWORLD_SUFFIX:
+        checks = CHECKS.read_text(encoding="utf-8")
+        task = read_osworld(text, _short(file), file.parent, checks)
+    else:
+        task = read_task(text, _short(file), file.parent)
     for name in _named_files(task):
         if not (task.folder / name).is_file():
             raise BadTask(_short(file), None, f"{name} is not a file beside it")

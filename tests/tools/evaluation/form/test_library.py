@@ -1,5 +1,6 @@
 """Tasks on disk."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -91,3 +92,13 @@ def test_scripts_are_checked_and_their_places_filled(tmp_path: Path) -> None:
     assert "a/oracle.yaml: steps.0.sey: unknown" in problem(str(file))
     script.write_bytes(b"\xff")
     assert "a/oracle.yaml: cannot be read" in problem(str(file))
+
+
+def test_a_json_file_is_a_task_of_osworld(tmp_path: Path) -> None:
+    evaluator = {"func": "process", "expected": {"type": "rule", "rules": {"include": ["top"]}}}
+    task = {"id": "top-1", "instruction": "Start top.", "config": [], "evaluator": evaluator}
+    file = tmp_path / "top.json"
+    file.write_text(json.dumps(task))
+    (found,) = find_tasks([str(file)])
+    assert (found.name, found.tags) == ("top-1", ("osworld",))
+    assert "def check_conditions(" in str(found.checker.python)

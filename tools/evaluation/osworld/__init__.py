@@ -1,0 +1,1 @@
+"""Import of OSWorld's task files."""
