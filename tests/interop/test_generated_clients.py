@@ -83,8 +83,12 @@ def _rejected(
 
 
 def _left_out(*more: str) -> tuple[str, str]:
-    # Streams do not end, and a wait takes as long as an example says, up to a minute each.
-    return "--exclude-path-regex", "|".join(("(stream|watch|events|wait-for)$", *more))
+    # Streams do not end, and a wait takes as long as an example says, up to a minute each. Content
+    # is appended as it is written. Without
+    # root the agent's files, which are removed by an example, are the caller's own.
+    return "--exclude-path-regex", "|".join(
+        ("(stream|watch|events|wait-for|append-file|remove-path)$", *more)
+    )
 
 
 LEFT_OUT = (

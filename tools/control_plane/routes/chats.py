@@ -37,6 +37,11 @@ MODES = ("general", "computer_use", "explore")
 # A string that contains more than white space.
 NON_BLANK_TEXT = {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TEXT}
 _MAYBE = ["string", "null"]
+_START_FILE = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {name: {"type": "string"} for name in ("path", "content", "file_id")},
+}
 _NEW_CHAT = {
     "type": "object",
     "additionalProperties": False,
@@ -76,6 +81,8 @@ _NEW_CHAT = {
         },
         "files": {
             "type": ["array", "null"],
+            # Generators of clients leave an operation out that has an array without items.
+            "items": {"oneOf": [{"type": "string"}, _START_FILE]},
             "maxItems": MOST_FILES,
             "description": "Files that are in that directory before the first step: ids of stored "
             "files, or objects with `path` and `content` or `file_id`.",
