@@ -160,6 +160,8 @@ tools/evaluation/running: desktop desktop/client tools/agents/providers tools/ag
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
 tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
   desktop/launch_port desktop/network tools/kit/support tools/launcher tools/recovery tools/store
+  tools/templates
+tools/templates: tools/conversation tools/kit/support
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation

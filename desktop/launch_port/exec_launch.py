@@ -89,4 +89,6 @@ class ExecLaunch:
             *spec.egress.options,
             *(() if spec.has_display else ("--display", "on-request")),
             *(("--speak", ",".join(spec.speak)) if spec.speak else ()),
+            # After those of the configuration, which they replace.
+            *spec.options,
         )

@@ -17,6 +17,8 @@ class LaunchSpec:
     """Name of a working directory that desktops share; empty for one of its own."""
     speak: tuple[str, ...] = ()
     """Dialects that are on."""
+    options: tuple[str, ...] = ()
+    """Options of its template, each followed by its value."""
 
 
 @dataclass(frozen=True)

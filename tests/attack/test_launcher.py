@@ -29,7 +29,9 @@ Json = dict[str, Any]
 OWN, OTHERS, DEAD, FREE = "aaaaaaaa", "bbbbbbbb", "deaddead", "0123abcd"
 RECORDING = "a1111111-2222-3333-4444-555555555555"
 OPEN = {"mode": "open", "allow": [], "grants": [], "required": True}
-START = {"do": "start", "id": FREE, "egress": OPEN, "display": False, "speak": []}
+START = {
+    **{"do": "start", "id": FREE, "egress": OPEN, "display": False, "speak": [], "options": []}
+}
 
 
 @dataclass

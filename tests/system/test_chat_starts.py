@@ -1,10 +1,11 @@
 """Starts of chats: files in the working directory, relative paths, parent and child."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.system.services import PATIENCE, Service
+from tests.system.services import PATIENCE, Service, service
 
 Json = dict[str, Any]
 
@@ -127,3 +128,31 @@ def test_a_command_reports_its_status(plane: Service) -> None:
     other = tool(plane, chat, "execute", command="deskhand up")
     assert other["exit_code"] != 0
     assert plane.http.delete(f"/api/v0/chats/{chat}").status_code == 204
+
+
+@pytest.mark.soak
+def test_a_desktop_is_started_with_a_template(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    (data / "templates").mkdir(parents=True)
+    recipe = """
+size: 1024x768
+applications: [terminal]
+files: {notes.txt: Begin here.}
+environment: {GREETING: hello}
+limits: {processes: 321}
+"""
+    (data / "templates" / "small.yaml").write_text(recipe)
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "errors.log", *arguments) as plane:
+        listed = plane.tool("list_desktop_templates")
+        assert [one["name"] for one in listed["templates"]] == ["small"]
+        desktop = plane.post("/api/v0/desktops", {"template": "small"})["id"]
+        status = plane.get(f"/api/v0/desktops/{desktop}/desktop")
+        assert (status["size"]["width"], status["size"]["height"]) == (1024, 768)
+        assert status["limits"] is None or status["limits"]["processes"] == 321
+        assert plane.http.delete(f"/api/v0/desktops/{desktop}").status_code == 204
+        chat = plane.post("/api/v0/chats", {"title": "T", "template": "small"})["id"]
+        seen = tool(plane, chat, "execute", command="echo $GREETING; cat notes.txt")["output"]
+        assert seen == "hello\nBegin here."
+        refused = plane.http.post("/api/v0/desktops", json={"template": "other"})
+        assert "there are small" in refused.text

@@ -102,7 +102,13 @@ class Desktops(Protocol):
     async def list(self) -> Sequence[DesktopView]:
         """Return the desktops, newest first."""
 
-    async def start(self, name: str | None, *, speak: tuple[str, ...] | None = None) -> DesktopView:
+    async def start(
+        self,
+        name: str | None,
+        *,
+        speak: tuple[str, ...] | None = None,
+        template: str | None = None,
+    ) -> DesktopView:
         """Start a desktop and return when it is ready; by default it speaks what is configured."""
 
     async def stop(self, desktop_id: str) -> None:

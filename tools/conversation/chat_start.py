@@ -1,4 +1,4 @@
-"""What a chat starts with: its working directory, files in it, template and profile. Pure."""
+"""What a chat starts with: its working directory, files in it, and the template. Pure."""
 
 import posixpath
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from .errors import BadChatRequest
 
 Json = dict[str, Any]
 
-FIELDS = ("workdir", "files", "template", "profile")
+FIELDS = ("workdir", "files", "template")
 """Names in requests and in arguments of tools."""
 
 MOST_FILES = 20
@@ -44,7 +44,7 @@ class ChatStart:
     """Directory below the working directory of the root chat."""
     files: tuple[StartFile, ...] = field(default_factory=tuple)
     template: str | None = None
-    profile: str | None = None
+    """Name of the template of its desktop."""
 
 
 def read_start(given: Mapping[str, Any]) -> ChatStart:
@@ -57,7 +57,6 @@ def read_start(given: Mapping[str, Any]) -> ChatStart:
         relative_path("workdir", _text(given, "workdir", LONGEST_PATH) or ""),
         _files(given.get("files")),
         _text(given, "template", LONGEST_NAME),
-        _text(given, "profile", LONGEST_NAME),
     )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.network.egress import Egress
-from deskhand.tools.conversation.errors import NoDesktop
+from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
+from deskhand.tools.templates.errors import TemplateError
 
 from .chat_desktop import DesktopMachine
 from .errors import DesktopNotStarted, UnknownDesktop
@@ -23,7 +24,14 @@ class DesktopAllocator:
         self._fleet = fleet
 
     async def acquire(
-        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        self,
+        chat_id: str,
+        *,
+        name: str,
+        root_id: str,
+        egress: Egress,
+        display: bool = True,
+        template: str | None = None,
     ) -> str:
         """Start a desktop for a chat and return its id once it is ready.
 
@@ -36,11 +44,22 @@ class DesktopAllocator:
         """
         try:
             started = await self._fleet.start(
-                name, chat_id, egress, display=display, workdir=root_id
+                *(name, chat_id, egress), display=display, workdir=root_id, template=template
             )
-        except (DesktopNotStarted, OSError) as error:
+        except (DesktopNotStarted, TemplateError, OSError) as error:
             raise NoDesktop(str(error)) from error
         return started.id
+
+    async def check_template(self, name: str) -> None:
+        """Check that a template exists and can be read.
+
+        Raises:
+            BadChatRequest: If it does not; the text is the reason.
+        """
+        try:
+            await asyncio.to_thread(self._fleet.templates.get, name)
+        except TemplateError as error:
+            raise BadChatRequest(str(error)) from error
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop; return when it can be used.

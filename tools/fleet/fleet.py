@@ -24,6 +24,8 @@ from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch_port.launch_port import LaunchSpec
 from deskhand.desktop.network.egress import Egress
+from deskhand.tools.templates.library import TemplateLibrary
+from deskhand.tools.templates.template import DesktopTemplate
 
 from .desktop_info import DesktopInfo, info_of
 from .errors import DesktopNotStarted, LauncherEnded, UnknownDesktop
@@ -34,6 +36,7 @@ from .remains import FleetRemains
 from .service_process import START_SECONDS, StartedService, start_service
 from .sockets import SocketFolder
 from .spawn_times import SpawnTimes
+from .template_setup import set_up
 
 HEARTBEAT_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
@@ -58,6 +61,7 @@ class Fleet:
         live_url: Callable[[str], str],
         egress: Egress | None = None,
         speak: tuple[str, ...] = (),
+        templates: TemplateLibrary | None = None,
     ) -> None:
         self._entries = entries
         self._launcher = launcher
@@ -67,6 +71,7 @@ class Fleet:
         self._live_url = live_url
         self._egress = egress or Egress()
         self._speak = speak
+        self.templates = templates or TemplateLibrary(root / "templates")
         self._known: dict[str, RegisteredDesktop] = {}
         self._clients: dict[str, DesktopClient] = {}
         self._outputs: dict[str, asyncio.ReadTransport] = {}
@@ -121,20 +126,24 @@ class Fleet:
         display: bool = True,
         workdir: str = "",
         speak: tuple[str, ...] | None = None,
+        template: str | None = None,
     ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
 
         Without ``display`` its X server and session start with ``show``, see ``first_uses``.
         ``workdir`` is the name of the working directory that it shares with others. ``speak`` are
-        its dialects, by default those of all new desktops.
+        its dialects, by default those of all new desktops. ``template`` is the name of a template.
 
         Raises:
+            TemplateError: If there is no such template, or its file is wrong.
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
         desktop_id = secrets.token_hex(4)
         token = secrets.token_urlsafe(32)
         spoken = self._speak if speak is None else speak
-        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir, spoken)
+        recipe = await asyncio.to_thread(self.templates.get, template) if template else None
+        options = () if recipe is None else recipe.options
+        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir, spoken, options)
         begun = time.monotonic()
         try:
             token_file = self._entries.write_token(desktop_id, token)
@@ -155,7 +164,16 @@ class Fleet:
         self._known[desktop_id] = entry
         self._outputs[desktop_id] = started.output
         self._watch(entry)
+        if recipe is not None:
+            await self._set_up(entry, recipe)
         return self._info(entry)
+
+    async def _set_up(self, entry: RegisteredDesktop, recipe: DesktopTemplate) -> None:
+        try:
+            await set_up(self.client(entry.id), recipe, display=entry.has_display)
+        except (DesktopRefused, DesktopUnavailable) as error:
+            await self.stop(entry.id)
+            raise DesktopNotStarted(f"template {recipe.name}: {error}") from error
 
     def _entry(
         self,

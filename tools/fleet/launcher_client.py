@@ -60,6 +60,7 @@ class LauncherClient:
         """Start a desktop; see ``DesktopLaunch``."""
         passed = descriptors.listening, descriptors.token, descriptors.ready, descriptors.log
         request = {"id": spec.desktop_id, "egress": spec.egress.to_json(), "speak": spec.speak}
+        request["options"] = spec.options
         if spec.workdir:
             request["workdir"] = spec.workdir
         answer, (pidfd,) = self._ask("start", {**request, "display": spec.has_display}, passed)

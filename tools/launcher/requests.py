@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from deskhand.desktop.launch_port.launch_port import LaunchSpec
+from deskhand.desktop.launch_port.template_options import are_of_template
 from deskhand.desktop.network.egress import Egress, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
 
@@ -28,7 +29,7 @@ _PATTERNS = {
     "file": FILE,
     "workdir": re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}"),
 }
-_START = {"id", "egress", "display", "speak"}
+_START = {"id", "egress", "display", "speak", "options"}
 _FIELDS: dict[Command, tuple[set[str], ...]] = {
     "start": (_START, _START | {"workdir"}),
     "stop": ({"id"},),
@@ -92,13 +93,14 @@ def _text(name: str, value: object) -> str:
 
 
 def _spec(texts: dict[str, str], fields: dict[str, Any]) -> LaunchSpec:
-    if type(fields["display"]) is not bool:
-        raise RequestRefused("the value of display is wrong")
+    if type(fields["display"]) is not bool or not are_of_template(fields["options"]):
+        raise RequestRefused("the value of display or of options is wrong")
     egress, speak = _egress(fields["egress"]), fields["speak"]
     # The desktop's command line knows the names.
     if not (isinstance(speak, list) and _DIALECTS.fullmatch("".join(f"{one}," for one in speak))):
         raise RequestRefused("the value of speak is wrong")
-    return LaunchSpec(texts["id"], egress, fields["display"], texts.get("workdir", ""), (*speak,))
+    named = texts["id"], egress, fields["display"], texts.get("workdir", "")
+    return LaunchSpec(*named, (*speak,), (*fields["options"],))
 
 
 def _egress(value: Any) -> Egress:

@@ -26,6 +26,7 @@ from deskhand.tools.conversation.views import ChatView, FileView, MessageView, P
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
+from deskhand.tools.templates.errors import UnknownTemplate
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
@@ -305,7 +306,15 @@ class FakeDesktops:
     async def list(self) -> Sequence[FakeDesktop]:
         return tuple(self.known.values())
 
-    async def start(self, name: str | None, *, speak: tuple[str, ...] | None = None) -> FakeDesktop:
+    async def start(
+        self,
+        name: str | None,
+        *,
+        speak: tuple[str, ...] | None = None,
+        template: str | None = None,
+    ) -> FakeDesktop:
+        if template is not None:
+            raise UnknownTemplate(template, ("office",))
         if self.failure is not None:
             raise self.failure
         spoken = ("cua",) if speak is None else speak

@@ -15,7 +15,9 @@ from deskhand.tools.launcher.requests import (
 ID = "0123abcd"
 RECORDING = "a1111111-2222-3333-4444-555555555555"
 OPEN: dict[str, Any] = {"mode": "open", "allow": [], "grants": [], "required": True}
-START: dict[str, Any] = {"do": "start", "id": ID, "egress": OPEN, "display": True, "speak": []}
+START: dict[str, Any] = {
+    **{"do": "start", "id": ID, "egress": OPEN, "display": True, "speak": [], "options": []}
+}
 
 
 def parsed(fields: object, descriptors: int = 0) -> LauncherRequest:
@@ -131,7 +133,7 @@ def test_a_wrong_egress_is_refused(egress: object) -> None:
 
 @pytest.mark.parametrize("display", [0, 1, None, "true"])
 def test_a_display_that_is_no_truth_value_is_refused(display: object) -> None:
-    with pytest.raises(RequestRefused, match="the value of display is wrong"):
+    with pytest.raises(RequestRefused, match="the value of display or of options is wrong"):
         parsed({**START, "display": display}, 4)
 
 
@@ -188,3 +190,15 @@ def test_a_start_needs_its_descriptors(fields: object, number: int) -> None:
 def test_only_a_start_has_descriptors() -> None:
     with pytest.raises(RequestRefused, match="descriptors"):
         parsed({"do": "list"}, 1)
+
+
+def test_other_options_than_those_of_templates_are_refused() -> None:
+    with pytest.raises(RequestRefused, match="of options is wrong"):
+        parsed({**START, "options": ["--user", "root"]}, 4)
+
+
+def test_options_of_a_template_are_passed_on() -> None:
+    options = ["--size", "1280x720", "--env", "A=b c", "--desktop-tmp", "64"]
+    found = parsed({**START, "options": options, "workdir": RECORDING}, 4).spec
+    assert found is not None
+    assert (found.options, found.workdir) == (tuple(options), RECORDING)

@@ -107,7 +107,7 @@ class Chats:
     ) -> None:
         settings = settings or ChatSettings()
         self._files = stored_files
-        self._models = models
+        self._models, self._machines = models, machines
         # Event ids start at the time in milliseconds: a client that reconnects after a restart
         # sends an id of the previous process, which must be lower than all new ones.
         self._hub = EventHub(first_id=int(now() * 1000))
@@ -206,6 +206,8 @@ class Chats:
             start=start or ChatStart(),
         )
         await self._repository.store.read(lambda s: check_files(s, new_chat.start, None))
+        if new_chat.start.template is not None:
+            await self._machines.check_template(new_chat.start.template)
         view = await self._repository.create(new_chat)
         if prompt is not None:
             self._turns.start(view.id)

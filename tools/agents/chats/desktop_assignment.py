@@ -24,6 +24,7 @@ from deskhand.desktop.network.egress import Egress, from_json
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
+from deskhand.tools.agents.workdirs.rows import start_of
 from deskhand.tools.conversation.errors import NoDesktop
 from deskhand.tools.conversation.states import BUSY
 from deskhand.tools.store import chats
@@ -192,6 +193,7 @@ class DesktopAssignment:
     async def _own(self, chat: ChatRow) -> str:
         """Return the chat's own desktop with its display."""
         above = await self._repository.store.read(lambda s: chats.ancestors(s, chat.id))
+        template = await self._template(chat.id)
         async with self._lock(chat.id):
             plain = self._plain.held(chat.id)
             if plain is not None:
@@ -200,7 +202,11 @@ class DesktopAssignment:
             return await self._displayed.acquire(
                 chat.id,
                 lambda: self._machines.acquire(
-                    chat.id, name=chat.title, root_id=chat.root_id, egress=self._egress(chat)
+                    chat.id,
+                    name=chat.title,
+                    root_id=chat.root_id,
+                    egress=self._egress(chat),
+                    template=template,
                 ),
                 above,
             )
@@ -216,6 +222,7 @@ class DesktopAssignment:
             if held is not None:
                 return held
             root = await self._repository.store.read(lambda s: chats.get(s, root_id))
+            template = await self._template(root_id)
             desktop_id = await self._plain.acquire(
                 root_id,
                 lambda: self._machines.acquire(
@@ -224,6 +231,7 @@ class DesktopAssignment:
                     root_id=root_id,
                     egress=self._egress(root),
                     display=False,
+                    template=template,
                 ),
             )
             view = await self._repository.change(
@@ -259,6 +267,10 @@ class DesktopAssignment:
             or (row.root_id == chat_id and row.requested_desktop is None)
             for row in busy
         )
+
+    async def _template(self, chat_id: str) -> str | None:
+        start = await self._repository.store.read(lambda s: start_of(s, chat_id))
+        return None if start is None else start.template
 
     def _egress(self, chat: ChatRow) -> Egress:
         stored = None if chat.egress is None else from_json(chat.egress)

@@ -105,7 +105,7 @@ class ChildChats:
             effort=request.effort,
             start=request.start,
         )
-        await self._store.read(lambda s: check_files(s, request.start, caller.root_id))
+        await self._check_start(caller, request)
         view = await self._repository.create(new_chat)
         if requested == OWN:
             # Before the task runs, so that the answer contains the position in the queue.
@@ -114,6 +114,14 @@ class ChildChats:
         result = {**named(view), "run_url": self._repository.settings.run_url(view.id)}
         position = self._assignment.position(view.id)
         return result if position is None else {**result, "place": position}
+
+    async def _check_start(self, caller: ChatView, request: SubagentRequest) -> None:
+        await self._store.read(lambda s: check_files(s, request.start, caller.root_id))
+        if request.start.template is None:
+            return
+        if request.desktop != OWN or request.kind != "computer_use":
+            raise BadChatRequest("template can be set only for a desktop of its own")
+        await self._machines.check_template(request.start.template)
 
     def _child_restrictions(
         self, caller: ChatView, request: SubagentRequest, model: str

@@ -25,13 +25,27 @@ class DesktopSource(Protocol):
     """The desktops of this control plane."""
 
     async def acquire(
-        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        self,
+        chat_id: str,
+        *,
+        name: str,
+        root_id: str,
+        egress: Egress,
+        display: bool = True,
+        template: str | None = None,
     ) -> str:
         """Start a desktop for a chat and return its id when it is ready.
 
         Its commands run in the working directory of the chat's root chat.
 
         Without ``display`` its X server and session start later, see ``show``.
+        """
+
+    async def check_template(self, name: str) -> None:
+        """Check that a template exists and can be read.
+
+        Raises:
+            BadChatRequest: If it does not; the text is the reason.
         """
 
     async def show(self, desktop_id: str) -> None:

@@ -1,6 +1,6 @@
 """Rows of what chats start with."""
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -18,7 +18,7 @@ def workdir_of(session: Session, chat_id: str) -> str:
 async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
     """Return the start of a chat without its files; None if nothing of it was given."""
     row = await session.get(ChatStartRow, chat_id)
-    return None if row is None else ChatStart(row.workdir, (), row.template, row.profile)
+    return None if row is None else ChatStart(row.workdir, (), row.template)
 
 
 def unplaced(session: Session, chat_id: str) -> ChatStart | None:
@@ -29,7 +29,7 @@ def unplaced(session: Session, chat_id: str) -> ChatStart | None:
     files = tuple(
         StartFile(one["path"], one.get("content"), one.get("file_id")) for one in row.files
     )
-    return ChatStart(row.workdir, files, row.template, row.profile)
+    return ChatStart(row.workdir, files, row.template)
 
 
 async def files_placed(session: AsyncSession, chat_id: str) -> None:
@@ -66,3 +66,10 @@ async def _belongs(session: AsyncSession, file: FileRow, root_id: str) -> bool:
         return True
     listed = ChatFileRow.file_id == file.id, ChatFileRow.chat_id == ChatRow.id
     return await session.scalar(of_root.where(*listed).limit(1)) is not None
+
+
+async def uses_of_templates(session: AsyncSession) -> dict[str, int]:
+    """Return how many chats were started with each template."""
+    query = select(ChatStartRow.template, func.count()).where(ChatStartRow.template.is_not(None))
+    rows = await session.execute(query.group_by(ChatStartRow.template))
+    return {str(name): count for name, count in rows}

@@ -79,6 +79,7 @@ _NEW_CHAT = {
             "maxLength": LONGEST_PATH,
             "description": "Directory of its commands and relative paths, below its own one.",
         },
+        "template": {"type": _MAYBE, "maxLength": LONGEST_NAME},
         "files": {
             "type": ["array", "null"],
             # Generators of clients leave an operation out that has an array without items.

@@ -10,6 +10,7 @@ from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, json_object, only, text
 from deskhand.tools.control_plane.ports import Chats, Desktops, DesktopView
 from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.tools.templates.errors import TemplateError
 
 from .chats import body_of
 
@@ -20,6 +21,7 @@ _NEW_DESKTOP = {
     "properties": {
         "name": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
         "speak": {"type": "array", "items": {"type": "string", "enum": list(DIALECTS)}},
+        "template": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
     },
 }
 
@@ -47,11 +49,17 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         """Start a desktop and answer when it is ready.
 
         `speak` are the protocols of other products that it serves, by default those of the setting.
+        `template` is the name of a file in the folder `templates` of the data directory.
         """
         body = json_object(await request.body())
-        only(body, "name", "speak")
+        only(body, "name", "speak", "template")
         name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
-        started = await desktops.start(name or None, speak=_speak(body))
+        template = (text(body, "template", longest=LONGEST_NAME) or "").strip()
+        chosen = {"template": template} if template else {}
+        try:
+            started = await desktops.start(name or None, speak=_speak(body), **chosen)
+        except TemplateError as error:
+            raise BadBody("template cannot be used.", f"{error}.") from error
         return JSONResponse(desktop_json(started), 201)
 
     @routes.get("/{desktop_id}")

@@ -2,13 +2,19 @@
 
 import os
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
+from deskhand.tools.agents.workdirs.rows import uses_of_templates
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.registry import DesktopRegistry
 from deskhand.tools.fleet.reports import ReportFollower
 from deskhand.tools.fleet.sockets import SocketFolder
+from deskhand.tools.kit.support.spec import Tool
+from deskhand.tools.store.database import Store
+from deskhand.tools.templates.library import TemplateLibrary
+from deskhand.tools.templates.list_tool import ListTemplatesTool
 from deskhand.vncbridge.server.server import Address
 
 from .launching import DesktopLaunching, given_limits
@@ -20,6 +26,10 @@ def limits_in_force(settings: Settings, launching: DesktopLaunching) -> DesktopL
         return None
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return desktop_limits(machine, given_limits(settings))
+
+
+TEMPLATES = "templates"
+"""Folder of the templates in the data directory."""
 
 
 async def open_fleet(
@@ -37,6 +47,7 @@ async def open_fleet(
         lambda desktop_id: f"{base}/desktops/{desktop_id}",
         egress=egress_policy(settings, root=launching.has_root).base,
         speak=settings.speak,
+        templates=TemplateLibrary(settings.data_dir / TEMPLATES),
     )
     reports = await stack.enter_async_context(ReportFollower(fleet.client))
     fleet.on_start = reports.follow
@@ -47,3 +58,9 @@ async def open_fleet(
 
     stack.push_async_callback(close)
     return fleet, reports
+
+
+def templates_tool(data: Path, store: Store) -> Tool:
+    """Return the tool that lists the templates of a data directory."""
+    library = TemplateLibrary(data / TEMPLATES)
+    return ListTemplatesTool(library, lambda: store.read(uses_of_templates))

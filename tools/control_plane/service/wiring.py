@@ -69,7 +69,7 @@ from deskhand.vncbridge.server.server import Address
 
 from .app import create_app
 from .facts import service_facts
-from .fleet import open_fleet
+from .fleet import open_fleet, templates_tool
 from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
 from .machine_tools import machine_tools
@@ -138,7 +138,7 @@ async def control_plane(
             audit=audit,
             lost_recordings=recovery,
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
-            parent_tools=(SavePlaybookTool(playbooks),),
+            parent_tools=(SavePlaybookTool(playbooks), templates_tool(data, store)),
         )
         reports.on_refused, reports.on_status = chats.publish_refused, chats.publish_status
         _start_notifying(settings, store, chats, base_url, stack)

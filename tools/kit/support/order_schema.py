@@ -54,6 +54,10 @@ ORDER: Json = {
         "description": "Directory for its commands and relative paths, below yours, which is "
         "the default; you share its files.",
     },
+    "template": {
+        **_TEXT,
+        "description": "Template of its own desktop, see list_desktop_templates.",
+    },
     "files": {
         "type": "array",
         "maxItems": MOST_FILES,

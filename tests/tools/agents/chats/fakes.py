@@ -16,7 +16,7 @@ from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings, R
 from deskhand.tools.agents.foreign_pictures.foreign_pictures import Pixels, StoredForeignPictures
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
-from deskhand.tools.conversation.errors import NoModel
+from deskhand.tools.conversation.errors import BadChatRequest, NoModel
 from deskhand.tools.conversation.run_recording import StayingRecording
 from deskhand.tools.kit.support.spec import (
     MachineRefused,
@@ -276,6 +276,8 @@ class FakeMachines:
     roots: list[str] = field(default_factory=list)
     """The root chat of each chat that acquired one."""
     forgotten: list[str] = field(default_factory=list)
+    templates: list[str | None] = field(default_factory=list)
+    """The template of each desktop that was requested."""
     plain: set[str] = field(default_factory=set)
     """Desktops without a display."""
     chats: dict[str, str] = field(default_factory=dict)
@@ -284,8 +286,16 @@ class FakeMachines:
     """What the first use of a display is reported to."""
 
     async def acquire(
-        self, chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+        self,
+        chat_id: str,
+        *,
+        name: str,
+        root_id: str,
+        egress: Egress,
+        display: bool = True,
+        template: str | None = None,
     ) -> str:
+        self.templates.append(template)
         if self.failure is not None:
             raise self.failure
         desktop_id = f"desktop-{len(self.acquired) + 1}"
@@ -297,6 +307,10 @@ class FakeMachines:
         if not display:
             self.plain.add(desktop_id)
         return desktop_id
+
+    async def check_template(self, name: str) -> None:
+        if name != "office":
+            raise BadChatRequest(f"no template has the name {name!r}")
 
     async def forget(self, root_id: str) -> None:
         self.forgotten.append(root_id)

@@ -435,7 +435,13 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
         starting = asyncio.Event()
 
         async def never(
-            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+            chat_id: str,
+            *,
+            name: str,
+            root_id: str,
+            egress: Egress,
+            display: bool = True,
+            template: str | None = None,
         ) -> str:
             starting.set()
             await asyncio.Event().wait()
@@ -459,7 +465,13 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
         acquire = machines.acquire
 
         async def slowly(
-            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+            chat_id: str,
+            *,
+            name: str,
+            root_id: str,
+            egress: Egress,
+            display: bool = True,
+            template: str | None = None,
         ) -> str:
             starting.set()
             await there.wait()

@@ -107,7 +107,13 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
         acquire = machines.acquire
 
         async def never(
-            chat_id: str, *, name: str, root_id: str, egress: Egress, display: bool = True
+            chat_id: str,
+            *,
+            name: str,
+            root_id: str,
+            egress: Egress,
+            display: bool = True,
+            template: str | None = None,
         ) -> str:
             starting.set()
             await asyncio.Event().wait()

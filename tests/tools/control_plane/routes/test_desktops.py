@@ -126,3 +126,14 @@ def test_a_desktop_that_ends_while_it_starts_is_reported(tmp_path: Path) -> None
         }
 
     asyncio.run(scenario())
+
+
+def test_an_unknown_template_is_refused(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with control_plane(tmp_path).client() as client:
+            reply = await client.post("/api/v0/desktops", json={"template": "nothing"})
+            wrong = await client.post("/api/v0/desktops", json={"template": 3})
+        assert (reply.status_code, wrong.status_code) == (400, 400)
+        assert "no template has the name 'nothing'; there are office" in reply.json()["detail"]
+
+    asyncio.run(scenario())

@@ -1,0 +1,1 @@
+"""Templates of desktops: recipes in YAML files of the data directory."""
