@@ -7,7 +7,7 @@ moves, renames and restyles the target of a flow while ``changed`` is set.
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -30,8 +30,8 @@ class Flow:
     name: str
     steps: tuple[Json, ...]
     done: str
-    values: dict[str, str] = field(default_factory=dict)
-    page: str = ""
+    renamed: tuple[str, str] | None = None
+    """Role and name of the changed target; ``None`` if it is no widget."""
 
     def script(self, url: str, command: str = "browser") -> Json:
         """Return the whole script for the page at an address."""
@@ -70,15 +70,22 @@ FLOWS = (
         "form",
         (click(YELLOW), text("Ada Lovelace"), click(BLUE), text("3"), click(TARGET), LOOK),
         "Saved 3 for Ada Lovelace",
+        ("button", "Send it off"),
     ),
-    Flow("menu", (click(ORANGE), click(TARGET), LOOK), "Exported as PDF"),
+    Flow(
+        "menu",
+        (click(ORANGE), click(TARGET), LOOK),
+        "Exported as PDF",
+        ("menu item", "Write a PDF"),
+    ),
     Flow(
         "file",
         (NOTES, click(TARGET), LOOK, text(UPLOAD), key("Return"), LOOK),
         "Chosen deskhand-flow-notes.txt",
+        ("button", "Add a document"),
     ),
-    Flow("table", (click(TARGET), LOOK), "Approved request 9"),
-    Flow("download", (click(TARGET), LOOK), "The report was sent"),
+    Flow("table", (click(TARGET), LOOK), "Approved request 9", ("button", "Accept this")),
+    Flow("download", (click(TARGET), LOOK), "The report was sent", ("link", "Get the numbers")),
     Flow(
         "login",
         (
@@ -87,21 +94,29 @@ FLOWS = (
             *(click(TARGET), LOOK),
         ),
         "Welcome ada",
+        ("button", "Enter the shop"),
     ),
     Flow("canvas", (click(STATION), LOOK), "Station selected"),
-    Flow("drag", (drag(TARGET, GREEN), LOOK), "Card is shipped"),
-    Flow("windows", (click(ORANGE), click(TARGET), LOOK), "Invoice is paid"),
+    Flow("drag", (drag(TARGET, GREEN), LOOK), "Card is shipped", ("button", "The parcel")),
+    Flow(
+        "windows",
+        (click(ORANGE), click(TARGET), LOOK),
+        "Invoice is paid",
+        ("button", "Go ahead with it"),
+    ),
     Flow(
         "settings",
         (click(ORANGE), click(YELLOW), text("Ada"), click(TARGET), LOOK),
         "Signed Ada",
+        ("button", "Keep these"),
     ),
 )
 
-HEAL: Json = {
-    "steps": [click(CHANGED), {"report": {"summary": "The step is done.", "outcome": "done"}}]
-}
-"""Script of the model that heals a step: it clicks the changed target."""
+
+def healing(flow: Flow) -> Json:
+    """Return the script of the model that heals a step of a flow: it names the changed target."""
+    role, name = flow.renamed or ("", "")
+    return {"steps": [{"calls": [{"choose_target": {"role": role, "name": name}}]}]}
 
 
 class PageServer:

@@ -31,7 +31,7 @@ from deskhand.tools.agents.scripted.script.script import Fault
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import Service, service
 
-from .playbook_flows import FLOWS, HEAL, PASSWORD, SECRET, Flow, PageServer, page_server
+from .playbook_flows import FLOWS, PASSWORD, SECRET, Flow, PageServer, healing, page_server
 from .tables import save
 
 Json = dict[str, Any]
@@ -50,6 +50,10 @@ class ThinkingModel(ScriptedModelServer):
         super().__init__([parse_script(name, repr(one)) for name, one in scripts.items()])
         self.think = think
         self.requests = 0
+
+    def heals(self, flow: Flow) -> None:
+        """Answer questions for the target of a healed step as for this flow."""
+        self.add(parse_script("heal", repr(healing(flow))))
 
     async def _deliver(
         self,
@@ -91,7 +95,7 @@ def flow_plane(folder: Path, think: float) -> Iterator[tuple[Service, ThinkingMo
     """Run a control plane whose model has the scripts of all flows."""
     with page_server() as pages:
         scripts = {flow.name: flow.script(pages.address(flow)) for flow in FLOWS}
-        with thinking_model({**scripts, "heal": HEAL}, think) as model:
+        with thinking_model({**scripts, "heal": healing(FLOWS[0])}, think) as model:
             environment = {
                 "ANTHROPIC_API_KEY": model.api_key,
                 "ANTHROPIC_BASE_URL": model.url,
@@ -177,9 +181,15 @@ def measured(
     found["times_faster"] = round(scripted / max(found["screen"]["seconds"], 0.001), 1)
     plane.post("/api/v0/playbooks", {"yaml": text, "replace": True})
     pages.changed = True
+    model.heals(flow)
+    before = model.requests
     healed, _ = replayed(plane, flow.name)
     pages.changed = False
-    found["changed"] = {"outcome": healed.get("outcome"), "report": healed.get("report")}
+    found["changed"] = {
+        "outcome": healed.get("outcome"),
+        "healed_steps": model.requests - before,
+        "report": healed.get("report"),
+    }
     return found
 
 
