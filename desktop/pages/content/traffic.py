@@ -35,6 +35,7 @@ class TabTraffic:
 
     console: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_ENTRIES))
     _requests: dict[str, _Request] = field(default_factory=dict)
+    _redirects: int = 0
 
     def received(self, method: str, parameters: Json) -> None:
         """Take an event of the domains Runtime, Log or Network."""
@@ -76,7 +77,8 @@ class TabTraffic:
             if before is not None:
                 # A redirect goes on with the same id.
                 before.status, before.ended = "redirected", time
-                self._requests[f"{name} {len(self._requests)}"] = before
+                self._redirects += 1
+                self._requests[f"{name} redirect {self._redirects}"] = before
             self._requests[name] = _Request(method, url, time)
             if len(self._requests) > MOST_ENTRIES:
                 del self._requests[next(iter(self._requests))]
