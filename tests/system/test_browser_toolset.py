@@ -61,7 +61,9 @@ class Pages:
 
     def ask(self, action: str, status: int = 200, **fields: Any) -> Json:
         body = {"action": action, **fields}
-        answer = self.desktop.http.post(BROWSER, json=body, timeout=4 * PATIENCE)
+        # No connection is kept: on a busy machine the server may just have closed an idle one.
+        fresh = {"Connection": "close"}
+        answer = self.desktop.http.post(BROWSER, json=body, headers=fresh, timeout=4 * PATIENCE)
         assert answer.status_code == status, answer.text
         found: Json = answer.json()
         return found
