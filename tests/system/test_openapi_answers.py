@@ -1,11 +1,15 @@
 """What the OpenAPI documents of both services promise, compared with their answers."""
 
+import base64
 import json
 import uuid
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from deskhand.desktop.targets.patch_png import patch_png
+from deskhand.desktop.targets.patch_search import PixelPatch
 from tests.system.documented import Documented
 from tests.system.services import PATIENCE, Service
 
@@ -78,6 +82,9 @@ def _use_windows(asked: Documented) -> None:
     asked("GET", f"{DESKTOP}/accessibility")
     asked("GET", f"{DESKTOP}/accessibility/text")
     asked("POST", f"{DESKTOP}/wait-for", json={"text": "none", "url": "x", "timeout_seconds": 0})
+    patch = patch_png(PixelPatch(np.arange(1200, dtype=np.uint8).reshape(20, 20, 3)))
+    asked("POST", f"{DESKTOP}/find-patch", json={"patch": base64.b64encode(patch).decode()})
+    asked("POST", f"{DESKTOP}/browser", json={"action": "list_tabs"})
     asked("GET", f"{DESKTOP}/focus")
     asked("POST", f"/api/v0/processes/{started['process_id']}/signal", json={"signal": "kill"})
     asked("PUT", f"{DESKTOP}/clipboard", json={"text": "first"})
@@ -260,6 +267,7 @@ def _run_a_chat(asked: Documented) -> str:
 
 def _use_its_recording(asked: Documented, chat: str) -> None:
     asked("GET", "/api/v0/recordings")
+    assert asked("GET", "/api/v0/runs", params={"limit": 1})["chats"]
     asked("GET", f"/api/v0/runs/{chat}")
     asked("PUT", f"/api/v0/runs/{chat}/pin")
     asked("DELETE", f"/api/v0/runs/{chat}/pin")
