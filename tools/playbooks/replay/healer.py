@@ -44,6 +44,14 @@ class Healer:
         self._model = model
         self._playbooks = playbooks
 
+    @property
+    def can_ask(self) -> bool:
+        """True if a model may be asked."""
+        try:
+            return self._model() is not None
+        except NoModel:
+            return False
+
     async def choose(self, broken: BrokenStep, conversation: str) -> HealingAnswer | None:
         """Ask for the target of a step; return ``None`` if no model may be asked."""
         try:

@@ -9,13 +9,14 @@ had its effect, so the replay ends there: nothing is performed twice.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 
-Purpose = Literal["act", "seek", "pause"]
-"""``seek`` scrolls in search of a target, ``pause`` waits for a person's control to end."""
+Purpose = Literal["act", "seek", "pause", "look"]
+"""``seek`` scrolls in search of a target, ``pause`` waits for a person's control to end, ``look``
+takes the picture for a model that heals."""
 
 START = -1
 """Number of the start of a playbook; its steps count from 0."""
@@ -23,7 +24,7 @@ UNKNOWN_EFFECT = "may or may not have taken effect"
 REJECTED_SCREEN = "Not done:"
 """Beginning of the result of a call that was not sent because a person used the screen."""
 
-_ID = re.compile(r"replay-(?P<step>-?\d+)-(?P<purpose>act|seek|pause)-[0-9a-z]+-\d+")
+_ID = re.compile(r"replay-(?P<step>-?\d+)-(?P<purpose>act|seek|pause|look)-[0-9a-z]+-\d+")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class ReplayProgress:
     """The failure of the newest calls."""
     attempts: int = 0
     """Attempts at the step after ``done`` that a person's control prevented."""
+    looked: bool = False
+    """True if the newest calls took the picture for a model that heals the step after ``done``."""
     seeks: tuple[str, ...] = ()
     """Results of the scrolling in search of the target of the step after ``done``."""
 
@@ -75,14 +78,15 @@ def progress_of(messages: Sequence[Message]) -> ReplayProgress:
         answers = [results.get(call.id) for call in calls]
         failure = _failure(step, calls, answers)
         if purpose == "seek":
-            text = _text(answers[-1])
-            progress = ReplayProgress(
-                progress.done, None, progress.attempts, (*progress.seeks, text)
-            )
+            seeks = (*progress.seeks, _text(answers[-1]))
+            progress = ReplayProgress(progress.done, None, progress.attempts, seeks=seeks)
+        elif purpose == "look":
+            progress = replace(progress, looked=True)
         elif purpose == "act" and failure is None:
             progress = ReplayProgress(step)
         elif purpose == "act":
-            progress = ReplayProgress(progress.done, failure, progress.attempts + 1, progress.seeks)
+            attempts = progress.attempts + 1
+            progress = ReplayProgress(progress.done, failure, attempts, seeks=progress.seeks)
     return progress
 
 

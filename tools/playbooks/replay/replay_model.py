@@ -57,6 +57,7 @@ from .sight import (
     Unmet,
 )
 from .step_calls import (
+    COMPUTER,
     PlannedCall,
     calls_of,
     filled_check,
@@ -197,6 +198,10 @@ class ReplayModel:
         try:
             return await self._next(run)
         except _Mismatch as mismatch:
+            can_ask = self._healer is not None and self._healer.can_ask
+            if can_ask and not run.progress.looked:
+                look = PlannedCall("screenshot", {}, COMPUTER)
+                return _reply(run, mismatch.number, "look", (look,))
             choice, healed = await self._healed(run, mismatch)
             if healed is None:
                 problem = choice.problem if choice else "No model can be asked to heal the step"
@@ -223,14 +228,18 @@ class ReplayModel:
         choice = await self._healer.choose(broken, run.chat_id)
         if choice is None or choice.target is None:
             return choice, None
+        target, screen = choice.target, await self._screen(run)
         size, folder = run.playbook.screen, self._playbooks.folder(run.playbook.name)
-        found = await run.sight.find(choice.target, size, folder)
+        if target.point is not None:
+            at = target.point
+            named = await run.sight.identify(at)
+            target = named or Target(point=_on(size, at, screen))
+        found = await run.sight.find(target, size, folder)
         if not isinstance(found, Located):
             problem = f"The model chose {found.searched}, which is not clear: {found.seen}"
             return replace(choice, problem=problem), None
-        screen = await self._screen(run)
-        point = convert(Pixel(*found.point), Size(screen.width, screen.height), Size(*size))
-        healed = healed_playbook(run.playbook, broken, choice.target, point, run.values)
+        point = _on(size, found.point, screen)
+        healed = healed_playbook(run.playbook, broken, target, point, run.values)
         await self._healer.store(healed)
         return choice, healed
 
@@ -312,7 +321,7 @@ class ReplayModel:
                 moved = False
                 continue
             passed = self._clock() - began
-            limit = step.timeout_seconds
+            limit = 0.0 if run.progress.looked else step.timeout_seconds
             if found.ambiguous:
                 limit = min(limit, AMBIGUOUS_SECONDS)
             seek = self._seek(run, found, target) if passed >= min(patience, limit) else None
@@ -328,6 +337,11 @@ class ReplayModel:
             return None
         direction = seek_direction(run.progress.seeks)
         return None if direction is None else seeking(found.scrollable, direction, SEEK_NOTCHES)
+
+
+def _on(size: tuple[int, int], point: Point, screen: Screen) -> Point:
+    """Return a point of the screen in pixels of a screen of another size."""
+    return convert(Pixel(*point), Size(screen.width, screen.height), Size(*size))
 
 
 def _with_healed(run: _Run, text: str) -> str:

@@ -85,6 +85,9 @@ class NotLocated:
 class TargetSearch(Protocol):
     """Search for targets on a screen."""
 
+    async def identify(self, machine: Machine, point: Point) -> Target | None:
+        """Return the widget at a point of the computer tool; ``None`` if none can be named."""
+
     async def screen(self, machine: Machine) -> Screen:
         """Return the size of the screen; programs that start later show their widgets."""
 
@@ -154,6 +157,13 @@ class DesktopSight:
         except MachineRefused as error:
             raise _translated(error) from error
         return str(page.get("text", ""))
+
+    async def identify(self, point: Point) -> Target | None:
+        """Return the widget at a point; ``None`` if none can be named."""
+        try:
+            return await self._search.identify(self._machine, point)
+        except MachineRefused as error:
+            raise _translated(error) from error
 
     async def change(self, screen: Screen, seconds: float) -> None:
         """Return when something on the screen has changed, or after ``seconds``."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.geometry import Point, Region, Size, convert, model_size
+from deskhand.desktop.targets.identity import identity_at
 from deskhand.desktop.targets.patch_matches import PatchMatches, patch_matches
 from deskhand.desktop.targets.widgets import ActiveWindow, ShownWidget, uncovered, widgets_of
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
@@ -38,6 +39,14 @@ class DesktopTargetSearch:
         """Return the size of the screen in the pixels of the computer tool."""
         native, _ = await self._widgets(machine)
         return Screen(*model_size(native))
+
+    async def identify(self, machine: Machine, point: tuple[int, int]) -> Target | None:
+        """Return the widget at a point; see ``TargetSearch``."""
+        native, widgets = await self._widgets(machine)
+        found = identity_at(widgets, convert(Point(*point), model_size(native), native), None)
+        if found is None:
+            return None
+        return Target(found.role, found.name, found.near, "accessibility")
 
     async def find(
         self, machine: Machine, target: Target, recorded: tuple[int, int], patches: str

@@ -43,6 +43,10 @@ def test_the_reply_names_a_widget_or_none() -> None:
     )
     assert _chosen({"name": "Store", "near": "Orders"}) == Target("", "Store", ("Orders",))
     assert _chosen({"near": ["Orders"], "role": None}) is None
+    clicked = ToolCall("c", "left_click", {"coordinate": [3, 4]}, "computer")
+    assert chosen_target((clicked,)) == Target(point=(3, 4))
+    looked = ToolCall("c", "screenshot", {}, "computer")
+    assert chosen_target((looked,)) is None
     assert chosen_target((Text("None."), ToolCall("c", "other", {}))) is None
 
 
@@ -58,6 +62,11 @@ def test_the_new_target_replaces_the_old_one_with_its_parameters() -> None:
     shown = difference(PLAYBOOK, after, 1)
     assert shown.startswith("Healed step 2:\n")
     assert "-   target: {role: button, name: 'Save {customer}', patch: a.png}" in shown
+
+
+def test_a_place_without_a_widget_is_a_point() -> None:
+    after = healed_playbook(PLAYBOOK, BROKEN, Target(point=(9, 9)), (3, 4), {"customer": "Ada"})
+    assert after.steps[1].target == Target(point=(3, 4))
 
 
 def test_the_end_of_a_drag_is_healed_too() -> None:

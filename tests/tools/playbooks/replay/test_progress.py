@@ -74,6 +74,12 @@ def test_scrolling_in_search_is_counted_until_the_step_is_done() -> None:
     assert progress_of([*messages, *_round(1, "d")]) == ReplayProgress(1)
 
 
+def test_a_look_is_remembered_until_the_step_is_done() -> None:
+    messages = [*_round(0, "a"), *_round(1, "b", purpose="seek"), *_round(1, "", purpose="look")]
+    assert progress_of(messages) == ReplayProgress(0, looked=True, seeks=("b",))
+    assert progress_of([*messages, *_round(1, "c")]) == ReplayProgress(1)
+
+
 def test_a_pause_changes_nothing() -> None:
     messages = [*_round(0, "a"), *_round(1, '{"met": true}', purpose="pause")]
     assert progress_of(messages) == ReplayProgress(0)

@@ -5,6 +5,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from deskhand.tools.agents.providers.errors import ModelUnavailable
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
@@ -80,6 +82,9 @@ class Screens:
     async def screen(self, _: object) -> Screen:
         return Screen(1280, 720)
 
+    async def identify(self, _: object, point: tuple[int, int]) -> Target | None:
+        return Target("button", "Store Oslo") if point == (33, 44) else None
+
     async def find(self, _: object, target: Target, *__: object) -> Located | NotLocated:
         self.searched.append(target.name)
         found = self.places[target.name]
@@ -104,9 +109,10 @@ class Healing:
         self.prompts.append(prompt)
         if not self.arguments:
             raise ModelUnavailable("no network", 1)
-        return ModelReply(
-            (ToolCall("c", CHOOSE.name, dict(self.arguments)),), "tool_use", Usage(input_tokens=7)
-        )
+        call = ToolCall("c", CHOOSE.name, dict(self.arguments))
+        if "click" in self.arguments:
+            call = ToolCall("c", "left_click", {"coordinate": [33, 44]}, "computer")
+        return ModelReply((call,), "tool_use", Usage(input_tokens=7))
 
 
 class Chat:
@@ -300,13 +306,17 @@ def test_a_playbook_that_is_edited_during_its_replay_ends_it(tmp_path: Path) -> 
     assert "there is no playbook 'order'" in chat.report()
 
 
-def test_a_step_is_healed_by_one_request_and_rewritten(tmp_path: Path) -> None:
+@pytest.mark.parametrize("arguments", [{"role": "button", "name": "Store Oslo"}, {"click": "it"}])
+def test_a_step_is_healed_by_one_request_and_rewritten(
+    tmp_path: Path, arguments: dict[str, str]
+) -> None:
     places = {"Save Oslo": MISSING, "Store Oslo": Located(BUTTON, "identity")}
-    model = Healing(role="button", name="Store Oslo")
+    model = Healing(**arguments)
     chat = Chat(tmp_path, _screens(**places), model)
     chat.play()
     chat.play()
-    chat.play()
+    assert _named(chat.play()) == [("screenshot", {})]
+    assert _named(chat.play()) == [("left_click", {"coordinate": [30, 40]})]
     assert chat.used.input_tokens == 7
     assert chat.report().startswith("done: ")
     assert "-   target: {role: button, name: 'Save {town}'}" in chat.report()
@@ -325,7 +335,7 @@ def test_a_model_that_cannot_heal_leaves_the_mismatch(tmp_path: Path) -> None:
         (Healing(name="Cancel"), "The model chose button"),
     ):
         chat = Chat(tmp_path / str(next(counted)), _screens(**places), model)
-        chat.play()
-        chat.play()
+        for _ in range(3):
+            chat.play()
         assert problem in chat.report()
         assert chat.library.load("order") == PLAYBOOK
