@@ -84,11 +84,10 @@ def _rejected(
 
 def _left_out(*more: str) -> tuple[str, str]:
     # Streams do not end, and a wait takes as long as an example says, up to a minute each. Content
-    # is appended as it is written. Without
-    # root the agent's files, which are removed by an example, are the caller's own.
-    return "--exclude-path-regex", "|".join(
-        ("(stream|watch|events|wait-for|append-file|remove-path)$", *more)
-    )
+    # is appended as it is written, and no example is a picture. Without root the agent's files,
+    # which an example may remove, are the caller's own.
+    names = "stream|watch|events|wait-for|append-file|find-patch|remove-path"
+    return "--exclude-path-regex", "|".join((f"({names})$", *more))
 
 
 LEFT_OUT = (
