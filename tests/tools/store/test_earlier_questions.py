@@ -38,7 +38,7 @@ def test_a_chat_that_asked_and_approvals_of_servers_survive(tmp_path: Path) -> N
             view = await store.read(lambda session: chats.view(session, "a"))
             assert (view.state, view.requires_action) == ("requires_action", None)
             assert (view.approval, view.domains, view.look_only) == (None, (), False)
-            assert view.effort is None
+            assert (view.effort, view.status_message) == (None, None)
             query = text("SELECT state FROM mcp_approvals ORDER BY digest")
             found = await store.read(lambda session: session.scalars(query))
             assert list(found) == ["withdrawn", "approved"]

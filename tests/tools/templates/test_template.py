@@ -41,6 +41,7 @@ def test_a_template_is_read() -> None:
     ("content", "reason"),
     [
         ("a: [", "a.yaml: line 1: is not YAML"),
+        ("a: \x07", "a.yaml: is not YAML"),
         ("- a", "the template must be a mapping"),
         ("sise: 1x1", "unknown key 'sise' in the template; did you mean size?"),
         ("12: 1", "unknown key 12"),
