@@ -65,13 +65,16 @@ def nearest(
     texts = [one for one, name in named if name == wanted]
     texts = texts or [one for one, name in named if _has_words(name, wanted)]
     found: list[tuple[Distance, ShownWidget]] = []
+    candidates = tuple(candidates)
+    # Of several widgets the one in the row of a text may be missing: its neighbour is another one.
+    farthest = 2 if len(candidates) == 1 else 1
     for candidate in candidates:
         distances = [
             distance(candidate, one)
             for one in texts
             if one != candidate and not one.is_inside(candidate) and _together(one, candidate)
         ]
-        if distances and not _is_far(min(distances)):
+        if distances and min(distances).kind <= farthest and not _is_far(min(distances)):
             found.append((min(distances), candidate))
     if not found:
         return ()

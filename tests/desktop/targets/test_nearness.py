@@ -67,8 +67,8 @@ def test_a_label_is_before_its_widget() -> None:
 
 
 def test_a_text_in_the_middle_is_near_to_both() -> None:
-    first, second = button("Go", 0, 0), button("Go", 100, 0)
-    texts = [widget("T", 50, 40)]  # Between them, below.
+    first, second = button("Go", 0, 40), button("Go", 100, 40)
+    texts = [widget("T", 0, 0, size=120)]  # Above both.
     assert nearest("T", [first, second], [first, second, *texts]) == (first, second)
 
 
@@ -125,3 +125,10 @@ def test_texts_of_another_window_are_not_near() -> None:
     other = ShownWidget("label", "Invoices", Region(0, 100, 80, 120), frozenset(), (0, 1, 5))
     assert near_texts(of, [], [of, other]) == ()
     assert nearest("Invoices", [of], [of, other]) == ()
+
+
+def test_a_text_whose_own_button_is_gone_is_near_to_none_of_the_others() -> None:
+    rows = [(widget(f"Order {i}", 0, 30 * i), button("Open", 300, 30 * i)) for i in range(5)]
+    every = [one for row in rows for one in row if one != rows[2][1]]
+    others = [one for _, one in rows if one != rows[2][1]]
+    assert nearest("Order 2", others, every) == ()
