@@ -25,6 +25,12 @@ pytestmark = [
 MIB = 1 << 20
 REFUSED = 507
 CHAT = str(uuid4())
+PLAYBOOK = """
+name: escape
+version: 1
+steps:
+  - {action: key, keys: Escape}
+"""
 SECRET = {"value": "correct horse", "domains": ["mail.example"]}
 
 Request = dict[str, Any]
@@ -108,8 +114,10 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "POST /api/v0/desktops": {"name": "new"},
         "POST /api/v0/tokens": {"scopes": [f"chat:{chat}"]},
         "POST /api/v0/login/codes": {},
+        "POST /api/v0/playbooks/{name}/runs": {},
     }
     unknown = (
+        "DELETE /api/v0/playbooks/{name}",
         "POST /api/v0/chats/{chat_id}/interrupt",
         "POST /api/v0/chats/{chat_id}/archive",
         "POST /api/v0/chats/{chat_id}/unarchive",
@@ -132,6 +140,7 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
     )
     return {
         "PUT /api/v0/secrets/{name}": (True, {"json": SECRET}),
+        "POST /api/v0/playbooks": (True, {"json": {"yaml": PLAYBOOK}}),
         **{route: (False, {"json": body}) for route, body in accepted.items()},
         **dict.fromkeys(unknown, (False, {})),
     }

@@ -2,7 +2,7 @@
 
 import asyncio
 import uuid
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 from fastapi import APIRouter, Request
@@ -73,8 +73,20 @@ class SavedRuns(Protocol):
         """Store the newest run of a chat, named after its title by default."""
 
 
-def router(playbooks: StoredPlaybooks, saving: SavedRuns, chats: Chats) -> APIRouter:
-    """Return the routes under ``/api/v0/playbooks``."""
+async def always_room() -> None:
+    """Accept new playbooks whatever the disk has."""
+
+
+def router(
+    playbooks: StoredPlaybooks,
+    saving: SavedRuns,
+    chats: Chats,
+    check_room: Callable[[], Awaitable[None]] = always_room,
+) -> APIRouter:
+    """Return the routes under ``/api/v0/playbooks``.
+
+    ``check_room`` raises `DiskLow` if nothing new is stored.
+    """
     routes = APIRouter(prefix="/api/v0/playbooks", tags=["playbooks"])
 
     @routes.get("")
@@ -95,12 +107,17 @@ def router(playbooks: StoredPlaybooks, saving: SavedRuns, chats: Chats) -> APIRo
         await asyncio.to_thread(playbooks.remove, name)
         return Response(status_code=204)
 
-    _add_saving(routes, playbooks, saving)
+    _add_saving(routes, playbooks, saving, check_room)
     _add_replays(routes, playbooks, chats)
     return routes
 
 
-def _add_saving(routes: APIRouter, playbooks: StoredPlaybooks, saving: SavedRuns) -> None:
+def _add_saving(
+    routes: APIRouter,
+    playbooks: StoredPlaybooks,
+    saving: SavedRuns,
+    check_room: Callable[[], Awaitable[None]],
+) -> None:
     @routes.post("", status_code=201, openapi_extra=body_of(_SAVE))
     async def save(request: Request) -> JSONResponse:
         """Save the newest run of a chat as a playbook, or store one that was written by hand.
@@ -113,6 +130,7 @@ def _add_saving(routes: APIRouter, playbooks: StoredPlaybooks, saving: SavedRuns
         replace = flag(body, "replace")
         if (body.get("run") is None) == (body.get("yaml") is None):
             raise BadBody("Give either run or yaml.")
+        await check_room()
         if body.get("yaml") is None:
             name = text(body, "name", longest=LONGEST_NAME)
             run = needed_text(body, "run", longest=LONGEST_NAME)

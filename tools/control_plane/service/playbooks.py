@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -20,7 +20,7 @@ from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
 from deskhand.tools.playbooks.replay.sight import ReadPixels
 from deskhand.tools.playbooks.replay.target_search import DesktopTargetSearch
 from deskhand.tools.playbooks.saving.run_saving import RunHistory, RunSaving
-from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.errors import DiskLow, UnknownRow
 
 HealingModel = Callable[[], tuple[str, Model] | None]
 
@@ -39,12 +39,19 @@ class OpenPlaybooks:
     """Set before the first replay; the chats need the models, and replays need their desktops."""
 
     def __init__(
-        self, data_dir: Path, models: Models, pixels: ReadPixels, healing: HealingModel
+        self,
+        data_dir: Path,
+        models: Models,
+        pixels: ReadPixels,
+        healing: HealingModel,
+        check_room: Callable[[], Awaitable[None]],
     ) -> None:
         """Take the decoder of pictures of desktops, and the choice of the model that heals steps.
 
-        ``healing`` returns ``None`` if no model is chosen.
+        ``healing`` returns ``None`` if no model is chosen; ``check_room`` raises `DiskLow` if
+        nothing new is stored.
         """
+        self._check_room = check_room
         self.library = PlaybookLibrary(data_dir / "playbooks")
         healer = Healer(healing, self.library)
         replay = ReplayModel(
@@ -55,7 +62,7 @@ class OpenPlaybooks:
 
     def router(self, chats: Chats) -> APIRouter:
         """Return the routes."""
-        return router(self.library, RunSaving(self.chats, self.library), chats)
+        return router(self.library, RunSaving(self.chats, self.library), chats, self._check_room)
 
     async def save_for(
         self, caller: str, chat_id: str, name: str | None, *, replace: bool
@@ -63,8 +70,9 @@ class OpenPlaybooks:
         """Save the run of a child of ``caller``, for the tool of agents."""
         saving = RunSaving(self.chats, self.library)
         try:
+            await self._check_room()
             saved = await saving.save(chat_id, name, caller=caller, replace=replace)
-        except (PlaybookError, UnknownRow) as error:
+        except (DiskLow, PlaybookError, UnknownRow) as error:
             raise ValueError(str(error)) from error
         return saved.name, await asyncio.to_thread(self.library.text, saved.name)
 

@@ -182,7 +182,9 @@ def _models(
         chosen = models.has_key or settings.model is not None
         return models.resolve(None, role="child") if chosen else None
 
-    return models, OpenPlaybooks(settings.data_dir, models, decoder.pixels, healing)
+    return models, OpenPlaybooks(
+        settings.data_dir, models, decoder.pixels, healing, files.check_room
+    )
 
 
 async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:
