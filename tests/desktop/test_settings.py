@@ -137,6 +137,8 @@ def test_dialects_are_off_until_named(capsys: pytest.CaptureFixture[str]) -> Non
     assert parse(["--speak", "cua, osworld:lan,cua"]).speak == ("cua", "osworld:lan")
     assert parse(["--speak", "osworld:lan"]).speaks_osworld
     assert not parse(["--speak", "cua"]).speaks_osworld
+    spoken = ("osworld", "cua", "cdp")
+    assert [parse(["--speak", one]).decodes_pictures for one in spoken] == [True, True, False]
     with pytest.raises(SystemExit):
         parse(["--speak", "telnet"])
     assert "there are cua, osworld, osworld:lan, cdp" in capsys.readouterr().err

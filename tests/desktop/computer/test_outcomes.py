@@ -105,6 +105,13 @@ def test_an_observation_is_in_the_pixels_of_the_request() -> None:
     assert "screenshot_data" in body
 
 
+def test_targets_are_in_an_answer_that_was_asked_for_them() -> None:
+    assert "targets" not in outcome_json(replace(OUTCOME, observation=SEEN), "i")
+    seen = replace(SEEN, targets=({"role": "button"}, None))
+    body = outcome_json(replace(OUTCOME, observation=seen), "i")
+    assert body["targets"] == [{"role": "button"}, None]
+
+
 def test_an_observation_may_be_without_picture_and_settling() -> None:
     seen = replace(SEEN, settled=None, screenshot=None)
     body = outcome_json(replace(OUTCOME, observation=seen), "i")

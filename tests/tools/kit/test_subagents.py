@@ -128,6 +128,7 @@ def test_spawning_passes_on_what_was_asked(arguments: Json, order: SubagentReque
         ("spawn_computer_use_agent", {"prompt": "x", "egress": 1}, "egress must be one of"),
         ("spawn_computer_use_agent", {"prompt": "x", "allow": "a.example"}, "a list of names"),
         ("spawn_computer_use_agent", {"prompt": "x", "allow": [1]}, "a list of names"),
+        ("spawn_computer_use_agent", {"prompt": "x", "workdir": "/etc"}, "must be a relative path"),
         ("spawn_agent", {"prompt": "x"}, "type is required"),
         ("spawn_agent", {"prompt": "x", "type": "root"}, "type must be one of general, explore"),
         ("wait_agent", {}, "chat_id must be a valid UUID"),
