@@ -86,7 +86,7 @@ def _left_out(*more: str) -> tuple[str, str]:
     # Streams do not end, and a wait takes as long as an example says, up to a minute each. Content
     # is appended as it is written, and no example is a picture. Without root the agent's files,
     # which an example may remove, are the caller's own.
-    names = "stream|watch|events|wait-for|append-file|find-patch|remove-path"
+    names = "stream|watch|events|wait-for|append-file|find-patch|wallpaper|remove-path"
     return "--exclude-path-regex", "|".join((f"({names})$", *more))
 
 
