@@ -46,11 +46,11 @@ bench: setup
 
 # Tests that are long or run many processes.
 soak: setup
-	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m soak
+	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m soak
 
 # Attacks by an agent on real desktops, as root.
 attack: setup
-	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m attack
+	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m attack
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script.
 eval: setup

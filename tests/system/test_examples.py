@@ -60,6 +60,7 @@ def test_the_quickstart_leaves_a_picture_and_a_video(tmp_path: Path) -> None:
     assert (tmp_path / "quickstart.mp4").read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a whole run")
 def test_the_loop_over_a_providers_toolset_works() -> None:
     async def main() -> tuple[int, str, str]:

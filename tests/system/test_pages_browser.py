@@ -383,6 +383,8 @@ def test_a_person_sends_the_agent_a_message(connection: BrowserConnection, tmp_p
     connection.play(scenario())
 
 
+@pytest.mark.soak
+@pytest.mark.slow("scrolls through ten pages")
 def test_the_list_of_runs_is_endless_searched_and_small(
     connection: BrowserConnection, tmp_path: Path
 ) -> None:
