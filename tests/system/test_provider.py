@@ -74,12 +74,12 @@ def test_the_demo_is_played_through_the_provider(
         async with ScriptedModelServer([parent]) as provider:
             child = await asyncio.create_subprocess_exec(
                 *(DESKHAND, "demo", "--model", f"{prefix}demo-parent", "--json"),
+                *("--data-dir", str(tmp_path / "data")),
                 env={
                     **os.environ,
                     key: provider.api_key,
                     address: f"{provider.url}{path}",
                     "DESKHAND_APPROVAL": "auto",
-                    "DESKHAND_DATA_DIR": str(tmp_path / "data"),
                     "DEMO_EXIT": "1",
                 },
                 stdout=asyncio.subprocess.PIPE,
