@@ -52,3 +52,12 @@ def owners_below(pid: int) -> dict[int, int]:
         with suppress(psutil.NoSuchProcess):
             found[process.pid] = process.uids().real
     return found
+
+
+def commands_below(pid: int) -> dict[psutil.Process, list[str]]:
+    """Return the command line of each process below a process."""
+    found = {}
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            found[process] = process.cmdline()
+    return found

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from tests.attack.test_private_take_over import LEASE, browser_of, output
+from tests.live_trees import commands_below
 from tests.system.reporting_page import reporting_page
 from tests.system.services import PATIENCE, Service, service, until
 
@@ -153,8 +154,8 @@ def test_a_page_with_endless_texts_does_not_end_the_browser(desktop: Service) ->
 def test_a_page_that_crashes_is_reported_and_left(desktop: Service) -> None:
     with reporting_page(PAGE) as (url, _):
         assert ask(desktop, "navigate", url=url)[0] == 200
-        for process in browser_of(desktop).children(recursive=True):
-            if "--type=renderer" in process.cmdline():
+        for process, command in commands_below(browser_of(desktop).pid).items():
+            if "--type=renderer" in command:
                 process.kill()
         until(lambda: ask(desktop, "read_page")[0] == 409, "the crash")
         status, body = ask(desktop, "screenshot")

@@ -1,11 +1,10 @@
 """The debugging pipe of a desktop's browser, as pages see it."""
 
 import json
-from contextlib import suppress
 
-import psutil
 import pytest
 
+from tests.live_trees import commands_below
 from tests.system.reporting_page import reporting_page
 from tests.system.services import PATIENCE, Service
 
@@ -20,12 +19,7 @@ TOOLBARS = 120
 
 
 def command_lines(desktop: Service) -> list[str]:
-    found = []
-    for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
-        # A browser has processes that end at once.
-        with suppress(psutil.NoSuchProcess):
-            found.append(" ".join(process.cmdline()))
-    return found
+    return [" ".join(command) for command in commands_below(desktop.ready["pid"]).values()]
 
 
 def test_pages_do_not_see_the_debugging_pipe(desktop: Service) -> None:
