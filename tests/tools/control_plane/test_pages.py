@@ -1,4 +1,6 @@
 import re
+from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
 from fastapi import FastAPI
@@ -37,21 +39,28 @@ def test_pages_hold_no_inline_script_or_style(page: str) -> None:
 
 
 def test_modules_import_only_what_is_served(browser: TestClient) -> None:
-    for path in FOLDER.glob("*.js"):
+    for path in FOLDER.rglob("*.js"):
         text = path.read_text()
         assert "http://" not in text, path
         assert "https://" not in text, path
         assert "innerHTML" not in text, path
         for name in re.findall(r'from "([^"]+)"', text):
-            target = f"/assets/{name[2:]}" if name.startswith("./") else name.removeprefix("..")
+            target = _served(path, name)
             assert browser.get(target).status_code == 200, f"{path.name} imports {name}"
+
+
+def _served(module: Path, name: str) -> str:
+    """Return the path of the request for a module that ``module`` imports by ``name``."""
+    folder = module.parent.relative_to(FOLDER).as_posix()
+    return urljoin(f"/assets/{folder}/", name) if folder != "." else urljoin("/assets/", name)
 
 
 def test_elements_that_modules_ask_for_are_in_their_page() -> None:
     for page in ("home", "live", "run"):
         markup = (FOLDER / f"{page}.html").read_text()
-        for name in re.findall(r'byId\("([^"]+)"\)', (FOLDER / f"{page}.js").read_text()):
-            assert f'id="{name}"' in markup, f"{page}.html has no {name}"
+        for module in (FOLDER / f"{page}.js", *(FOLDER / page).rglob("*.js")):
+            for name in re.findall(r'byId\("([^"]+)"\)', module.read_text()):
+                assert f'id="{name}"' in markup, f"{page}.html has no {name}"
 
 
 @pytest.mark.parametrize("path", ["/assets/none.js", "/assets/home.html", "/desktops", "/runs/a/b"])

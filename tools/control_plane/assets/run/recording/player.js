@@ -1,6 +1,6 @@
 // The recording: one time line over all its parts, with marks where the steps are.
-import { element, setText } from "./dom.js";
-import { clock } from "./words.js";
+import { element, setText } from "../../dom.js";
+import { clock } from "../../words.js";
 
 const PICTURE = 1 / 15;
 const RING_SECONDS = 1.2;

@@ -1,0 +1,64 @@
+// The head of a run's page: its title, its state, its figures, and where to see it live.
+import { address } from "../api.js";
+import { byId, element, setText } from "../dom.js";
+import { ago, dollars, duration, isAtWork, isBusy, size, stateOf, timesOf, tokensOf, took } from "../words.js";
+
+/** Shows `text` at `place`, and hides the whole box without it. */
+export function showWords(box, place, text) {
+  byId(box).hidden = !text;
+  setText(byId(place), text || "");
+}
+
+function howLong(chat) {
+  if (!isBusy(chat)) {
+    return "took";
+  }
+  return chat.state === "queued" ? "waiting for" : "working for";
+}
+
+function showFigures(chat, recordings) {
+  const [word, tone] = stateOf(chat);
+  const badge = element("span", { className: "badge" }, word);
+  badge.dataset.tone = tone;
+  const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
+  const video = recordings.reduce((sum, each) => sum + (each.video_s || 0), 0);
+  const facts = [
+    `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
+    took(chat) && `${howLong(chat)} ${took(chat)}`,
+    video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
+    chat.model,
+    chat.usage ? tokensOf(chat.usage) : null,
+    chat.usage?.cost_usd ? dollars(chat.usage.cost_usd) : null,
+    ...(chat.times ? timesOf(chat.times) : []),
+    chat.waiting_for?.text,
+    chat.status_message && `“${chat.status_message.text}”`,
+    ago(chat.created_at),
+  ];
+  byId("facts").replaceChildren(badge, ` ${facts.filter(Boolean).join(" · ")}`);
+}
+
+/** The control plane keeps a hash of the last step of each turn. */
+function showChanged(turns) {
+  const words = byId("changed");
+  words.hidden = turns.length === 0;
+  setText(words, `The steps were changed after the end of turn ${turns.join(", ")}.`);
+}
+
+export function showFacts({ chat, recordings, changed_turns: changed }) {
+  showChanged(changed);
+  document.title = `${chat.title || "Run"} · Deskhand`;
+  setText(byId("title"), chat.title || "Run");
+  showFigures(chat, recordings);
+  showWords("report-box", "report", chat.report || chat.last_error);
+  const busy = isAtWork(chat);
+  byId("stop").hidden = !busy;
+  const live = byId("live");
+  live.hidden = !(busy && chat.desktop_id);
+  live.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);
+  byId("parent").hidden = !chat.parent_id;
+  if (chat.parent_id) {
+    byId("parent").replaceChildren(
+      element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, "‹ The chat that started it"),
+    );
+  }
+}
