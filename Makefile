@@ -3,6 +3,8 @@ SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 INTEROP := .venv-interop/.deskhand-setup
+PAGES := scripts/pages
+TYPESCRIPT := $(PAGES)/node_modules/.deskhand-setup
 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,10 +30,15 @@ unit: setup
 system: setup
 	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval"
 
-check: setup
+check: setup $(TYPESCRIPT)
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
+	.venv/bin/node $(PAGES)/node_modules/typescript/bin/tsc --project $(PAGES)
+
+$(TYPESCRIPT): $(PAGES)/package-lock.json | setup
+	PATH="$(CURDIR)/.venv/bin:$$PATH" npm ci --prefix $(PAGES) --no-audit --no-fund
+	@touch $@
 
 # Each pure module, branches too, by its own test file alone.
 cores: setup

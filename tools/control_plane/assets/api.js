@@ -1,21 +1,32 @@
 // The control plane's API. Every address is relative to the page, so that a proxy may put the
 // pages below a path of its own.
 
-const root = new URL(document.documentElement.dataset.root, document.baseURI);
+const root = new URL(document.documentElement.dataset.root ?? "", document.baseURI);
 
+/** @param {string} path */
 export function address(path) {
   return new URL(path, root).href;
 }
 
-const sentence = (text) => text[0].toUpperCase() + text.slice(1);
+const sentence = (/** @type {string} */ text) => text[0].toUpperCase() + text.slice(1);
 
+/** A request that the service refused, or did not answer (status 0). */
 export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {{message?: string, detail?: string}} body
+   */
   constructor(status, body) {
-    super([body.message || `The service answered ${status}.`, body.detail].filter(Boolean).map(sentence).join(" "));
+    const texts = [body.message || `The service answered ${status}.`, body.detail || ""];
+    super(texts.filter(Boolean).map(sentence).join(" "));
     this.status = status;
   }
 }
 
+/**
+ * @param {string} path
+ * @param {RequestInit} options
+ */
 async function request(path, options) {
   let answer;
   try {
@@ -32,6 +43,10 @@ async function request(path, options) {
   return answer;
 }
 
+/**
+ * @param {Response} answer
+ * @returns {Promise<any>}
+ */
 async function json(answer) {
   const body = answer.status === 204 ? {} : await answer.json().catch(() => ({}));
   if (!answer.ok) {
@@ -40,10 +55,15 @@ async function json(answer) {
   return body;
 }
 
+/** @param {string} path */
 export async function get(path) {
   return json(await request(path, { headers: { Accept: "application/json" } }));
 }
 
+/**
+ * @param {string} path
+ * @param {object} body
+ */
 export async function post(path, body = {}) {
   return json(
     await request(path, {
@@ -54,15 +74,22 @@ export async function post(path, body = {}) {
   );
 }
 
+/** @param {string} path */
 export async function put(path) {
   return json(await request(path, { method: "PUT" }));
 }
 
+/** @param {string} path */
 export async function remove(path) {
   return json(await request(path, { method: "DELETE" }));
 }
 
-/** A picture as {etag, blob}; null when it is the one of `etag` still, or there is none now. */
+/**
+ * A picture; null when it is the one of `etag` still, or there is none now.
+ *
+ * @param {string} path
+ * @param {string | null} etag
+ */
 export async function picture(path, etag) {
   const answer = await request(path, { cache: "no-cache" });
   if (!answer.ok || answer.headers.get("ETag") === etag) {
@@ -72,5 +99,5 @@ export async function picture(path, etag) {
 }
 
 export function idFromPath() {
-  return decodeURIComponent(location.pathname.split("/").at(-1));
+  return decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 }

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
 import { address, get, post } from "./api.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";

@@ -3,6 +3,7 @@ import { address } from "./api.js";
 import { element, setText } from "./dom.js";
 import { ago, duration, isBusy, stateOf, took } from "./words.js";
 
+/** @param {Chat} chat */
 export function runCard(chat) {
   return element(
     "li",
@@ -27,6 +28,11 @@ export function runCard(chat) {
   );
 }
 
+/**
+ * @param {any} card
+ * @param {Chat} chat
+ * @param {number | null} [videoSeconds]
+ */
 export function updateRunCard(card, chat, videoSeconds) {
   const image = card.querySelector("img");
   const wanted = chat.thumbnail_file_id ? address(`api/v0/files/${chat.thumbnail_file_id}`) : "";

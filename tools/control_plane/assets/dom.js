@@ -1,7 +1,13 @@
 // Elements. Text goes in as text only: much of it was written by a model or comes from the web.
 
+/**
+ * @param {string} tag
+ * @param {Record<string, any>} properties
+ * @param {...(Node | string | null | undefined)} children
+ * @returns {any} The new element, with the type that its tag has.
+ */
 export function element(tag, properties = {}, ...children) {
-  const made = document.createElement(tag);
+  const made = /** @type {any} */ (document.createElement(tag));
   for (const [name, value] of Object.entries(properties)) {
     if (name in made && name !== "list") {
       made[name] = value;
@@ -13,6 +19,10 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/**
+ * @param {string} id
+ * @returns {any} The element, with the type that it has in the page.
+ */
 export function byId(id) {
   return document.getElementById(id);
 }
@@ -20,9 +30,17 @@ export function byId(id) {
 /**
  * Makes the children of `list` match `items` by key, reusing what is there: nothing that stays
  * loses its focus, its place or its picture.
+ *
+ * @template Item
+ * @param {HTMLElement} list
+ * @param {readonly Item[]} items
+ * @param {(item: Item) => string | number} key
+ * @param {(item: Item) => HTMLElement} make
+ * @param {(child: HTMLElement, item: Item) => void} update
  */
 export function keyed(list, items, key, make, update) {
-  const old = new Map([...list.children].map((child) => [child.dataset.key, child]));
+  const children = /** @type {HTMLElement[]} */ ([...list.children]);
+  const old = new Map(children.map((child) => [child.dataset.key, child]));
   let place = list.firstElementChild;
   for (const item of items) {
     const name = String(key(item));
@@ -44,19 +62,24 @@ export function keyed(list, items, key, make, update) {
   }
 }
 
+/**
+ * @param {Node} node
+ * @param {string} text
+ */
 export function setText(node, text) {
   if (node.textContent !== text) {
     node.textContent = text;
   }
 }
 
+/** @param {() => unknown} work */
 export async function troubled(work) {
   const box = byId("trouble");
   try {
     await work();
     box.hidden = true;
   } catch (error) {
-    box.textContent = error.message;
+    box.textContent = error instanceof Error ? error.message : String(error);
     box.hidden = false;
   }
 }

@@ -6,6 +6,9 @@ const KINDS = ["created", "status", "message", "step", "queue", "files", "delete
 /**
  * Calls `read` now, and again after anything happened: not more often than every `pause`
  * milliseconds, never twice at a time.
+ *
+ * @param {string} path
+ * @param {() => Promise<void>} read
  */
 export function follow(path, read, pause = 700) {
   let reading = false;

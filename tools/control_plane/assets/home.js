@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The wall: live desktops, recent runs, and a box to start a task.
 import { address, get, post } from "./api.js";
 import { readBell } from "./bell.js";

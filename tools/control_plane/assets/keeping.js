@@ -1,3 +1,4 @@
+// @ts-nocheck
 // What an administrator may do with a run: keep it whatever its age, share it, and save it as a playbook.
 import { address, post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // One desktop, live, with what its agent does.
 import { Viewer } from "../viewer/viewer.js";
 import { address, get, idFromPath } from "./api.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The box that sends a message to the agent of a run.
 import { post } from "./api.js";
 import { byId, setText } from "./dom.js";

@@ -1,8 +1,10 @@
 // A page whose subject is not there, in place of its content: what has happened, and one way on.
-import { address } from "./api.js";
+import { Refused, address } from "./api.js";
 import { element } from "./dom.js";
 
 const HOME = { label: "Go to all desktops and runs", path: "" };
+/** @typedef {{label: string, path: string}} Way */
+/** @type {Record<string, {title: string, words: string, way: Way}>} */
 const PROBLEMS = {
   run: { title: "There is no such run", words: "It was deleted, or the address is mistyped.", way: HOME },
   desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped.", way: HOME },
@@ -14,10 +16,15 @@ const PROBLEMS = {
   },
 };
 
-/** Shows a problem by its name; `way` {label, path} replaces the usual way on. */
+/**
+ * Shows a problem by its name; `way` replaces the usual way on.
+ *
+ * @param {string} name
+ * @param {Way} [way]
+ */
 export function showProblem(name, way) {
   const content = document.querySelector("main");
-  if (content.hidden) {
+  if (!content || content.hidden) {
     return;
   }
   const { title, words, way: usual } = PROBLEMS[name];
@@ -36,9 +43,15 @@ export function showProblem(name, way) {
   );
 }
 
-/** Shows the problem that a refused request for `subject` means; false if the refusal may pass. */
+/**
+ * Shows the problem that a refused request for `subject` means; false if the refusal may pass.
+ *
+ * @param {unknown} error
+ * @param {string} subject
+ */
 export function problemOf(error, subject) {
-  const name = { 403: "forbidden", 404: subject }[error.status];
+  const status = error instanceof Refused ? error.status : 0;
+  const name = status === 403 ? "forbidden" : status === 404 ? subject : "";
   if (name) {
     showProblem(name);
   }

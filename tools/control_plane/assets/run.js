@@ -1,3 +1,4 @@
+// @ts-nocheck
 // One run: its recording, its steps and its report. This module composes the parts of the page.
 import { get, idFromPath, post } from "./api.js";
 import { watchBell } from "./bell.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // All runs: an endless list that holds only the pages near the screen, searched and filtered.
 //
 // A page of the API is one section. A section far from the screen keeps its height and gives its

@@ -6,9 +6,14 @@ const PERIOD = 3000;
 const QUERY = "scaled_width=640&scaled_height=360&format=jpeg&quality=70";
 
 class Shot {
+  /**
+   * @param {HTMLImageElement} image
+   * @param {string} desktopId
+   */
   constructor(image, desktopId) {
     this.image = image;
     this.path = `api/v0/desktops/${encodeURIComponent(desktopId)}/desktop/screenshot?${QUERY}`;
+    /** @type {string | null} */
     this.etag = null;
     this.visible = false;
     this.busy = false;
@@ -49,6 +54,11 @@ const seen = new IntersectionObserver((entries) => {
   }
 });
 
+/**
+ * @param {Element} place
+ * @param {HTMLImageElement} image
+ * @param {string} desktopId
+ */
 export function watchShot(place, image, desktopId) {
   shots.set(place, new Shot(image, desktopId));
   seen.observe(place);

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // One step in full: what the agent wrote and thought before it, what it ran and received.
 import { address, get } from "./api.js";
 import { byId, element, setText } from "./dom.js";

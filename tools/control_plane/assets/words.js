@@ -1,5 +1,6 @@
 // Numbers and states in words.
 
+/** @type {Record<string, [string, Tone]>} */
 const STATES = {
   queued: ["Queued", "quiet"],
   waiting: ["At rest", "quiet"],
@@ -8,6 +9,7 @@ const STATES = {
   requires_action: ["Needs a person", "warn"],
   error: ["Failed", "bad"],
 };
+/** @type {Record<string, [string, Tone]>} */
 const OUTCOMES = {
   done: ["Done", "good"],
   partly: ["Partly done", "warn"],
@@ -15,7 +17,12 @@ const OUTCOMES = {
   failed: ["Failed", "bad"],
 };
 
-/** [word, tone] of a chat: what it does, or what came of it. */
+/**
+ * [word, tone] of a chat: what it does, or what came of it.
+ *
+ * @param {Pick<Chat, "state" | "outcome">} chat
+ * @returns {[string, Tone]}
+ */
 export function stateOf(chat) {
   if (chat.state === "waiting" && chat.outcome) {
     return OUTCOMES[chat.outcome] || [chat.outcome, "quiet"];
@@ -23,21 +30,27 @@ export function stateOf(chat) {
   return STATES[chat.state] || [chat.state, "quiet"];
 }
 
+/** @param {Pick<Chat, "state">} chat */
 export function isBusy(chat) {
   return ["queued", "running", "interrupting"].includes(chat.state);
 }
 
-/** Whether there is a turn to stop: one that waits for a person, too. */
+/**
+ * Whether there is a turn to stop: one that waits for a person, too.
+ *
+ * @param {Pick<Chat, "state">} chat
+ */
 export function isAtWork(chat) {
   return isBusy(chat) || chat.state === "requires_action";
 }
 
-const line = (text) => String(text).replace(/\s+/g, " ").trim();
-const at = ({ coordinate }) => (Array.isArray(coordinate) ? `at ${coordinate.join(", ")}` : "");
-const pressed = (verb) => (args) => at(args) && `${verb} ${at(args)}`;
-const withOne = (verb, name) => (args) => args[name] && `${verb} ${line(args[name])}`;
+const line = (/** @type {unknown} */ text) => String(text).replace(/\s+/g, " ").trim();
+const at = (/** @type {Arguments} */ { coordinate }) => (Array.isArray(coordinate) ? `at ${coordinate.join(", ")}` : "");
+const pressed = (/** @type {string} */ verb) => (/** @type {Arguments} */ args) => at(args) && `${verb} ${at(args)}`;
+const withOne = (/** @type {string} */ verb, /** @type {string} */ name) => (/** @type {Arguments} */ args) => args[name] && `${verb} ${line(args[name])}`;
 
 // What a step does, for people; a step whose arguments do not fit keeps its title.
+/** @type {Record<string, (args: Arguments) => string | undefined>} */
 const STEP_TITLES = {
   screenshot: () => "Look at the screen",
   zoom: () => "Look closer",
@@ -75,13 +88,22 @@ const STEP_TITLES = {
   list_agents: () => "List the agents",
 };
 
-/** A step in words: 'Click at 3, 4'. */
+/**
+ * A step in words: 'Click at 3, 4'.
+ *
+ * @param {Step} step
+ * @returns {string}
+ */
 export function stepTitle(step) {
   const title = STEP_TITLES[step.action || step.tool];
   return (title && title(step.arguments || {})) || step.title || step.action || step.tool;
 }
 
-/** 75.2 -> "1 min 15 s" */
+/**
+ * 75.2 -> "1 min 15 s"
+ *
+ * @param {number | null | undefined} seconds
+ */
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || Number.isNaN(seconds)) {
     return "";
@@ -98,7 +120,12 @@ export function duration(seconds) {
   return hours ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
 }
 
-/** 75.2 -> "1:15", or "1:15.2" if tenths are wanted */
+/**
+ * 75.2 -> "1:15", or "1:15.2" if tenths are wanted
+ *
+ * @param {number} seconds
+ * @returns {string}
+ */
 export function clock(seconds, tenths = false) {
   if (tenths) {
     const count = Math.round(Math.max(0, seconds) * 10);
@@ -114,7 +141,11 @@ export function clock(seconds, tenths = false) {
 
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** A unix time as "5 minutes ago", or the date when it is long past. */
+/**
+ * A unix time as "5 minutes ago", or the date when it is long past.
+ *
+ * @param {number} time
+ */
 export function ago(time, now = Date.now() / 1000) {
   const passed = Math.max(0, now - time);
   if (passed < 45) {
@@ -129,6 +160,7 @@ export function ago(time, now = Date.now() / 1000) {
   return new Date(time * 1000).toLocaleDateString(undefined, { dateStyle: "medium" });
 }
 
+/** @param {number} bytes */
 export function size(bytes) {
   if (bytes < 1000) {
     return `${bytes} B`;
@@ -143,14 +175,22 @@ export function size(bytes) {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** How long a chat's turn took, or takes so far. */
+/**
+ * How long a chat's turn took, or takes so far.
+ *
+ * @param {Chat} chat
+ */
 export function took(chat) {
   const from = chat.started_at ?? chat.created_at;
   const to = chat.ended_at ?? (isBusy(chat) ? Date.now() / 1000 : null);
   return to === null ? "" : duration(to - from);
 }
 
-/** A cost in USD with two digits that count, at least cents: $12.30, $0.014. */
+/**
+ * A cost in USD with two digits that count, at least cents: $12.30, $0.014.
+ *
+ * @param {number} usd
+ */
 export function dollars(usd) {
   if (usd === 0 || usd >= 0.1) {
     return `$${usd.toFixed(2)}`;
@@ -158,12 +198,17 @@ export function dollars(usd) {
   return usd < 0.0001 ? "<$0.0001" : `$${Number(usd.toPrecision(2))}`;
 }
 
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+const milliseconds = (/** @type {number} */ ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 const DESKTOP_STAGES = ["act_ms", "settle_ms", "capture_ms", "encode_ms"];
 
-/** Time of a step or of all steps: the model, the desktop, and our own code. */
+/**
+ * Time of a step or of all steps: the model, the desktop, and our own code.
+ *
+ * @param {Timings} timings
+ */
 export function timesOf(timings) {
   const desktop = DESKTOP_STAGES.reduce((sum, stage) => sum + (timings[stage] || 0), 0);
+  /** @type {[string, number][]} */
   const parts = [
     ["model", timings.model_ms],
     ["desktop", desktop],
@@ -172,18 +217,28 @@ export function timesOf(timings) {
   return parts.filter(([, ms]) => ms).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
 }
 
-/** Every stage of a step, and the tokens of its request, for a tooltip. */
+/**
+ * Every stage of a step, and the tokens of its request, for a tooltip.
+ *
+ * @param {Pick<Step, "timings" | "usage">} step
+ */
 export function detailsOf({ timings, usage }) {
   const stages = Object.entries(timings || {}).map(
     ([name, ms]) => `${name.slice(0, -"_ms".length).replaceAll("_", " ")} ${milliseconds(ms)}`,
   );
-  const tokens = Object.entries(usage || {})
+  /** @type {[string, number][]} */
+  const counts = Object.entries(usage || {}).map(([name, count]) => [name, count ?? 0]);
+  const tokens = counts
     .filter(([name, count]) => name.endsWith("_tokens") && count)
     .map(([name, count]) => `${name.replaceAll("_", " ")} ${count.toLocaleString()}`);
   return [...stages, ...tokens].join("\n");
 }
 
-/** Tokens of a chat, with the share that was read from the cache. */
+/**
+ * Tokens of a chat, with the share that was read from the cache.
+ *
+ * @param {Usage} usage
+ */
 export function tokensOf(usage) {
   const input = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
   const total = input + usage.output_tokens;

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The head of a run's page: its title, its state, its figures, and where to see it live.
 import { address } from "../api.js";
 import { byId, element, setText } from "../dom.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // Files that a run handed over, and its recordings, to download.
 import { address } from "../api.js";
 import { byId, element, keyed } from "../dom.js";

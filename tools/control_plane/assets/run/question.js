@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The open question of a run: words for a person, buttons for an approval.
 import { address, post } from "../api.js";
 import { byId, setText, troubled } from "../dom.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The recording: one time line over all its parts, with marks where the steps are.
 import { element, setText } from "../../dom.js";
 import { clock } from "../../words.js";

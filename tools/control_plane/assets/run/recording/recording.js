@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The recording of a run: the player with its controls, the list of steps, and what stands in their
 // place while there is nothing to play.
 import { address } from "../../api.js";

@@ -1,3 +1,4 @@
+// @ts-nocheck
 // The list of a run's steps: a click shows a step in the video.
 import { address } from "../../api.js";
 import { byId, element, keyed, setText } from "../../dom.js";

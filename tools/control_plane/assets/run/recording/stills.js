@@ -1,3 +1,4 @@
+// @ts-nocheck
 // Stretches of a run video in which idle time was shortened.
 
 /** Stretches of a recording's video in which real time runs at least four times as fast. */

@@ -1,0 +1,57 @@
+// Answers of the API, with the fields that the pages read.
+
+type Tone = "good" | "busy" | "warn" | "bad" | "quiet" | "";
+
+type Usage = {
+  input_tokens: number;
+  output_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  cost_usd?: number | null;
+};
+
+/** Milliseconds by stage, each name with the ending `_ms`. */
+type Timings = Record<string, number>;
+
+type Arguments = Record<string, any>;
+
+type Step = {
+  id: string;
+  tool: string;
+  action?: string | null;
+  title?: string;
+  arguments?: Arguments | null;
+  status: string;
+  error?: string | null;
+  /** Unix seconds. */
+  started_at: number;
+  ended_at?: number | null;
+  /** Seconds of the recording's video. */
+  video_start?: number | null;
+  screenshot_file_id?: string | null;
+  details?: { native_point?: [number, number] } & Record<string, any>;
+  timings?: Timings | null;
+  usage?: Usage | null;
+};
+
+type Chat = {
+  id: string;
+  title?: string;
+  mode: string;
+  state: string;
+  outcome?: string | null;
+  turn: number;
+  model?: string | null;
+  desktop_id?: string | null;
+  parent_id?: string | null;
+  created_at: number;
+  updated_at: number;
+  started_at?: number | null;
+  ended_at?: number | null;
+  step_count?: number;
+  thumbnail_file_id?: string | null;
+  report?: string | null;
+  last_error?: string | null;
+  usage?: Usage | null;
+  times?: Timings | null;
+};
