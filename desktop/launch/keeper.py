@@ -26,10 +26,12 @@ import importlib
 import os
 import select
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from .channel import Channel, ChannelClosed, pair
 from .host_channel import HostChannel
@@ -99,9 +101,9 @@ def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
     # it at its default.
     service = os.posix_spawn(command[0], command, environment, setsigdef=[signal.SIGINT])
     _close_sockets(command)
-    status, user, ended = _watch(service, signals, grace_seconds)
-    remove_x_files(ended | sweep(), user)
-    return os.waitstatus_to_exitcode(status)
+    end = _watch(service, signals, grace_seconds)
+    remove_x_files(end.reaped | sweep(), end.user)
+    return _reported(end)
 
 
 def _keep_separated(
@@ -113,12 +115,33 @@ def _keep_separated(
     init, service, refused = _start_init(command, environment)
     _close_sockets(command)
     host = HostChannel(service, refused)
-    status, _, ended = _watch(init, signals, grace_seconds, host)
-    ended |= sweep()
-    user = host.clear(service_ended=os.WIFEXITED(status) and os.WEXITSTATUS(status) < 128)
+    end = _watch(init, signals, grace_seconds, host)
+    reaped = end.reaped | sweep()
+    user = host.clear(service_ended=0 <= end.code < 128)
     if refused and user is not None:
-        remove_x_files(ended, user)
-    return os.waitstatus_to_exitcode(status)
+        remove_x_files(reaped, user)
+    return _reported(end)
+
+
+class _End(NamedTuple):
+    """How the child ended."""
+
+    code: int
+    """As ``subprocess`` has it; init adds 128 to the number of a signal that ended the service."""
+    user: int
+    reaped: set[int]
+    """All processes that were reaped with it."""
+    requested: bool
+    """True if the keeper was asked to end."""
+
+
+def _reported(end: _End) -> int:
+    """Write to the log why the service ended, if it could not do so itself; return its code."""
+    number = -end.code if end.code < 0 else end.code - 128
+    if number > 0 and not end.requested:
+        name = signal.Signals(number).name if number in set(signal.Signals) else number
+        os.write(2, f"deskhand: the desktop's service was ended by {name}\n".encode())
+    return end.code
 
 
 def _close_sockets(command: list[str]) -> None:
@@ -162,6 +185,10 @@ def _fork_init(
             started.close()
             host.close()
             status = init.run(command, environment, report, passed, separated=separated)
+        except BaseException:
+            # Nothing else reports it: the keeper learns that init has ended, and not why.
+            sys.excepthook(*sys.exc_info())
+            raise
         finally:
             os._exit(status)
     report.close()
@@ -179,9 +206,9 @@ def _watch(
     signals: SignalPipe,
     grace_seconds: float,
     host: HostChannel | None = None,
-) -> tuple[int, int, set[int]]:
-    """Return wait status and user of the child, and the processes that were reaped with it."""
+) -> _End:
     grace: GracePeriod | None = None
+    requested = False
     poll = select.poll()
     poll.register(signals, select.POLLIN)
     if host is not None:
@@ -191,8 +218,9 @@ def _watch(
         taken = signals.take()
         status, ended = _reap(child)
         if status is not None:
-            return status, user, ended
+            return _End(os.waitstatus_to_exitcode(status), user, ended, requested)
         if taken & set(ENDING):
+            requested = True
             os.kill(child, signal.SIGTERM)
             grace = GracePeriod(time.monotonic(), grace_seconds)
         elif grace is not None and grace.spent(time.monotonic(), _runnable(), os.cpu_count() or 1):

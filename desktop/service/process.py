@@ -1,6 +1,7 @@
 """The process of one desktop service."""
 
 import asyncio
+import faulthandler
 import importlib
 import locale
 import os
@@ -69,6 +70,8 @@ def run(settings: DesktopSettings, identity: DesktopIdentity, launch: ServiceSid
 
     ``launch`` is given by a keeper of root, which then prepares the desktop and cleans up after it.
     """
+    # Extension modules decode and encode here; without it their crash would leave an empty log.
+    faulthandler.enable()
     _set_language(settings)
     try:
         if launch is not None:

@@ -21,9 +21,9 @@ sys.exit(keeper.exit_code(keeper.keep(sys.argv[2:], grace_seconds=0.1)))
 """A keeper with less patience."""
 
 
-def start(script: str, *program: str) -> subprocess.Popen[str]:
+def start(script: str, *program: str, stderr: int | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, "-S", "-E", *program, str(KEEPER), "/bin/sh", "-c", script]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def open_until_gone(keeper: subprocess.Popen[str]) -> None:
@@ -46,6 +46,12 @@ def test_a_killed_service_leaves_nothing_behind_not_even_double_setsid() -> None
     os.kill(int(keeper.stdout.readline()), signal.SIGKILL)
     assert keeper.wait(PATIENCE) == 128 + signal.SIGKILL
     open_until_gone(keeper)
+
+
+def test_the_signal_that_ended_a_service_is_in_the_log() -> None:
+    keeper = start("kill -SEGV $$", stderr=subprocess.PIPE)
+    _, log = keeper.communicate(timeout=PATIENCE)
+    assert log == "deskhand: the desktop's service was ended by SIGSEGV\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
