@@ -134,7 +134,8 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
 tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
-  tools/evaluation tools/evaluation/form tools/evaluation/report tools/evaluation/running tools/mcp
+  tools/documents tools/evaluation tools/evaluation/form tools/evaluation/report
+  tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/playbooks: desktop tools/commands
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
@@ -153,7 +154,8 @@ tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/evaluation/checking: desktop desktop/client tools/evaluation
-tools/evaluation/form: tools/agents/scripted/script tools/evaluation tools/evaluation/osworld
+tools/evaluation/form: tools/agents/scripted/script tools/documents tools/evaluation
+  tools/evaluation/osworld
 tools/evaluation/osworld: tools/evaluation
 tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
@@ -161,7 +163,7 @@ tools/evaluation/running: desktop desktop/client tools/agents/providers tools/ag
 tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
   desktop/launch_port desktop/network tools/kit/support tools/launcher tools/recovery tools/store
   tools/templates
-tools/templates: tools/conversation tools/kit/support
+tools/templates: tools/conversation tools/documents tools/kit/support
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation
@@ -170,13 +172,13 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_pl
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
 tools/run_list: tools/conversation tools/store
-tools/playbooks/form: tools/playbooks
+tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
 tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks
   tools/playbooks/form
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
-  tools/conversation tools/kit tools/kit/support tools/playbooks tools/playbooks/form
-  tools/playbooks/targets
+  tools/conversation tools/documents tools/kit tools/kit/support tools/playbooks
+  tools/playbooks/form tools/playbooks/targets
 tools/playbooks/targets: desktop desktop/targets tools/playbooks
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store

@@ -12,16 +12,18 @@ Every key may be left out. The files are written into the working directory, the
 are launched in their order.
 """
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import yaml
 
 from deskhand.tools.conversation.chat_start import LONGEST_CONTENT, relative_path
 from deskhand.tools.conversation.errors import BadChatRequest
+from deskhand.tools.documents.documents import document, fail, line_of
+from deskhand.tools.documents.errors import BadDocument
+from deskhand.tools.documents.fields import Fields, pairs
+from deskhand.tools.documents.values import is_null, value
 
 from .errors import BadTemplate
 
@@ -76,100 +78,96 @@ def read_template(name: str, content: str) -> DesktopTemplate:
     Raises:
         BadTemplate: If anything about it is not as it must be.
     """
-    reader = _Reader(name)
     try:
-        data = yaml.safe_load(content)
-    except yaml.MarkedYAMLError as error:
-        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise reader.bad(f"{line}is not YAML: {error.problem}") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise reader.bad(f"is not YAML: {error}") from error
-    if data is None:
-        data = {}
-    fields = reader.known("the template", data, KEYS)
+        root = document(content)
+        return DesktopTemplate(name) if root is None else _template(name, root)
+    except BadDocument as error:
+        line = "" if error.line is None else f"line {error.line}: "
+        raise BadTemplate(f"{name}.yaml: {line}{error.problem}") from error
+
+
+def _template(name: str, root: yaml.Node) -> DesktopTemplate:
+    given = _given(root, "the template", KEYS)
+    display_name, description = given.get("display_name"), given.get("description")
     return DesktopTemplate(
         name,
-        reader.text("display_name", fields.get("display_name"), 100),
-        reader.text("description", fields.get("description"), 1_000),
-        reader.size(fields.get("size")),
-        reader.applications(fields.get("applications")),
-        reader.files(fields.get("files")),
-        reader.environment(fields.get("environment")),
-        reader.limits(fields.get("limits")),
+        "" if display_name is None else _text(display_name, "display_name", 100),
+        "" if description is None else _text(description, "description", 1_000),
+        _size(given.get("size")),
+        _applications(given.get("applications")),
+        _files(given.get("files")),
+        _environment(given.get("environment")),
+        _limits(given.get("limits")),
     )
 
 
-class _Reader:
-    def __init__(self, name: str) -> None:
-        self._name = name
+def _given(
+    node: yaml.Node | None, what: str, known: Sequence[str] | None = None
+) -> dict[str, yaml.Node]:
+    """Return the values of a mapping; a key without a value counts as left out."""
+    if node is None or is_null(node):
+        return {}
+    if not isinstance(node, yaml.MappingNode) or len(node.value) > MOST_ENTRIES:
+        fail(node, f"{what} must be a mapping of at most {MOST_ENTRIES} keys")
+    fields = pairs(node, what) if known is None else Fields(node, what, known).nodes
+    return {key: one for key, one in fields.items() if not is_null(one)}
 
-    def bad(self, problem: str) -> BadTemplate:
-        return BadTemplate(f"{self._name}.yaml: {problem}")
 
-    def known(self, what: str, value: Any, keys: Sequence[str]) -> Mapping[str, Any]:
-        for key in self.mapping(what, value):
-            if key not in keys:
-                near = difflib.get_close_matches(str(key), keys, 1)
-                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(keys)}"
-                raise self.bad(f"unknown key {key!r} in {what}; {hint}")
-        return self.mapping(what, value)
+def _text(node: yaml.Node, what: str, longest: int) -> str:
+    found = value(node)
+    if not isinstance(found, str) or "\0" in found:
+        fail(node, f"{what} must be a text; quote it")
+    if len(found) > longest:
+        fail(node, f"{what} has more than {longest} characters")
+    return found.strip()
 
-    def mapping(self, what: str, value: Any) -> Mapping[str, Any]:
-        if value is None:
-            return {}
-        if not isinstance(value, dict) or len(value) > MOST_ENTRIES:
-            raise self.bad(f"{what} must be a mapping of at most {MOST_ENTRIES} keys")
-        return value
 
-    def text(self, what: str, value: Any, longest: int) -> str:
-        if value is None:
-            return ""
-        if not isinstance(value, str) or "\0" in value:
-            raise self.bad(f"{what} must be a text; quote it")
-        if len(value) > longest:
-            raise self.bad(f"{what} has more than {longest} characters")
-        return value.strip()
+def _size(node: yaml.Node | None) -> str:
+    text = "" if node is None else _text(node, "size", 20)
+    match = _SIZE.fullmatch(text)
+    sides = (int(match[1]), int(match[2])) if match else ()
+    if node and text and not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in sides or (0,)):
+        between = f"{SMALLEST_SIDE} to {LARGEST_SIDE}"
+        fail(node, f"size must be as 1280x720, with sides of {between} pixels")
+    return text
 
-    def size(self, value: Any) -> str:
-        text = self.text("size", value, 20)
-        match = _SIZE.fullmatch(text)
-        sides = (int(match[1]), int(match[2])) if match else ()
-        if text and not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in sides or (0,)):
-            raise self.bad(
-                f"size must be as 1280x720, with sides of {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"
-            )
-        return text
 
-    def applications(self, value: Any) -> tuple[str, ...]:
-        if value is None:
-            return ()
-        if not isinstance(value, list) or len(value) > MOST_ENTRIES:
-            raise self.bad(f"applications must be a list of at most {MOST_ENTRIES} names")
-        return tuple(self.text(f"applications[{n}]", one, 200) for n, one in enumerate(value))
+def _applications(node: yaml.Node | None) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    if not isinstance(node, yaml.SequenceNode) or len(node.value) > MOST_ENTRIES:
+        fail(node, f"applications must be a list of at most {MOST_ENTRIES} names")
+    return tuple(_text(one, f"applications[{n}]", 200) for n, one in enumerate(node.value))
 
-    def files(self, value: Any) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for path, content in self.mapping("files", value).items():
-            try:
-                whole = relative_path("files", str(path))
-            except BadChatRequest as error:
-                raise self.bad(str(error)) from error
-            if not whole or not isinstance(content, str) or len(content) > LONGEST_CONTENT:
-                raise self.bad(f"files: the content of {path!r} must be a text")
-            found[whole] = content
-        return found
 
-    def environment(self, value: Any) -> Mapping[str, str]:
-        found: dict[str, str] = {}
-        for name, one in self.mapping("environment", value).items():
-            if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
-                raise self.bad(f"environment: {name!r} is no variable that may be set")
-            found[name] = self.text(f"environment: {name}", one, 1_000)
-        return found
+def _files(node: yaml.Node | None) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for path, one in _given(node, "files").items():
+        try:
+            whole = relative_path("files", path)
+        except BadChatRequest as error:
+            raise BadDocument(str(error), line_of(one)) from error
+        content = value(one)
+        if not whole or not isinstance(content, str) or len(content) > LONGEST_CONTENT:
+            fail(one, f"files: the content of {path!r} must be a text")
+        found[whole] = content
+    return found
 
-    def limits(self, value: Any) -> Mapping[str, int]:
-        found = self.known("limits", value, tuple(LIMITS))
-        for key, one in found.items():
-            if isinstance(one, bool) or not isinstance(one, int) or not 0 < one <= LARGEST_LIMIT:
-                raise self.bad(f"limits: {key} must be a whole number up to {LARGEST_LIMIT}")
-        return found
+
+def _environment(node: yaml.Node | None) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for name, one in _given(node, "environment").items():
+        if not _VARIABLE.fullmatch(name):
+            fail(one, f"environment: {name!r} is no variable that may be set")
+        found[name] = _text(one, f"environment: {name}", 1_000)
+    return found
+
+
+def _limits(node: yaml.Node | None) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for key, one in _given(node, "limits", tuple(LIMITS)).items():
+        limit = value(one)
+        if isinstance(limit, bool) or not isinstance(limit, int) or not 0 < limit <= LARGEST_LIMIT:
+            fail(one, f"limits: {key} must be a whole number up to {LARGEST_LIMIT}")
+        found[key] = limit
+    return found

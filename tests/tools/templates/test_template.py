@@ -34,7 +34,7 @@ def test_a_template_is_read() -> None:
         *("--env", "EDITOR=nano"),
     )
     assert read_template("empty", "") == DesktopTemplate("empty")
-    assert read_template("empty", "files:\nsize:\n").options == ()
+    assert read_template("empty", "files:\nsize:\nlimits: {processes: }").options == ()
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,16 @@ def test_a_template_is_read() -> None:
     [
         ("a: [", "a.yaml: line 1: is not YAML"),
         ("a: \x07", "a.yaml: is not YAML"),
+        (
+            "size: 100x100\nlimits: {processes: 5,\n  memory: 1}",
+            "a.yaml: line 3: unknown key 'memory'",
+        ),
+        ("\nenvironment:\n  A: 1", "a.yaml: line 3: environment: A must be a text"),
+        ("files:\n  ../a: b", "a.yaml: line 2: files"),
+        ("size: 1x1\nsize: 1x2", "a.yaml: line 2: the key 'size' is in the template twice"),
         ("- a", "the template must be a mapping"),
-        ("sise: 1x1", "unknown key 'sise' in the template; did you mean size?"),
-        ("12: 1", "unknown key 12"),
+        ("sise: 1x1", "unknown key 'sise' in the template; did you mean 'size'\\?"),
+        ("12: 1", "unknown key '12'"),
         ("display_name: 3", "display_name must be a text; quote it"),
         ("description: " + "a" * 1001, "has more than 1000 characters"),
         ("size: 10x10", "size must be as 1280x720"),
@@ -58,13 +65,14 @@ def test_a_template_is_read() -> None:
         ("files: [a]", "files must be a mapping"),
         ("environment: {PATH: /x}", "'PATH' is no variable that may be set"),
         ("environment: {LD_PRELOAD: /x}", "is no variable"),
-        ("environment: {1: x}", "1 is no variable"),
+        ("environment: {1: x}", "must be a text, not a number"),
         ("environment: {A: 1}", "environment: A must be a text"),
-        ("limits: {memory: 1}", "unknown key 'memory' in limits; did you mean memory_mib?"),
+        ("limits: {memory: 1}", "unknown key 'memory' in limits; did you mean 'memory_mib'\\?"),
         ("limits: {processes: 0}", "processes must be a whole number"),
         ("limits: {processes: true}", "processes must be a whole number"),
         ("a: &x [*x]", "unknown key"),
-        ("!!python/object:os.system x", "is not YAML"),
+        ("!!python/object:os.system x", "must be a mapping"),
+        ("display_name: !!python/object:os.system x", "a.yaml: line 1: cannot be read"),
     ],
 )
 def test_a_wrong_template_is_refused_with_its_key(content: str, reason: str) -> None:

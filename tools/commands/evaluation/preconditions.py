@@ -13,7 +13,7 @@ from deskhand.tools.agents.scripted.script.library import packaged_scripts
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.settings import BadSetting, Settings
 from deskhand.tools.conversation.errors import NoModel
-from deskhand.tools.evaluation.form.nodes import nearest
+from deskhand.tools.documents.documents import nearest
 
 OWN = frozenset(
     {"data_dir", "listen", "model", "most_desktops", "keep_desktops", "egress_grants", "notify_url"}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.script.script import BadScript, Script
+from deskhand.tools.documents.documents import nearest
 from deskhand.tools.evaluation.errors import BadTask
 from deskhand.tools.evaluation.osworld import checks as osworld_checks
 from deskhand.tools.evaluation.osworld.osworld import read_osworld
@@ -12,7 +13,6 @@ from deskhand.tools.evaluation.places import filled
 from deskhand.tools.evaluation.task import Task
 
 from .form import read_task
-from .nodes import nearest
 
 PACKAGED = Path(__file__).parent.parent / "tasks"
 TASK_FILE = "task.yaml"

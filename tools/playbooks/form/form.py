@@ -10,6 +10,11 @@ from typing import cast, get_args
 
 import yaml
 
+from deskhand.tools.documents.documents import fail
+from deskhand.tools.documents.errors import BadDocument
+from deskhand.tools.documents.fields import Fields
+from deskhand.tools.documents.values import integer, items, scalar
+from deskhand.tools.playbooks.errors import BadPlaybook
 from deskhand.tools.playbooks.playbook import (
     CHECK_SECONDS,
     DEFAULT_SIZE,
@@ -32,7 +37,7 @@ from deskhand.tools.playbooks.playbook import (
 )
 from deskhand.tools.playbooks.texts import NAME
 
-from .fields import Fields, check_references, document, fail, integer, items, scalar
+from .fields import check_references, playbook_document, playbook_fields
 
 VERSION = 1
 MOST_STEPS = 500
@@ -88,7 +93,15 @@ def read_playbook(text: str) -> Playbook:
     Raises:
         BadPlaybook: If there is an error; it has the line.
     """
-    fields = Fields(document(text), "the playbook", _PLAYBOOK)
+    root = playbook_document(text)
+    try:
+        return _playbook(root)
+    except BadDocument as error:
+        raise BadPlaybook(error.problem, error.line) from error
+
+
+def _playbook(root: yaml.Node) -> Playbook:
+    fields = playbook_fields(root, "the playbook", _PLAYBOOK)
     if (version := integer(fields.required("version"), "version", 1, 1000)) != VERSION:
         fail(fields.required("version"), f"version {version} is unknown; there is {VERSION}")
     name = _name(fields.required("name"), "name")
@@ -131,7 +144,7 @@ def _parameters(node: yaml.Node | None) -> dict[str, Parameter]:
         name = _name(key, "the name of a parameter")
         if name in found:
             fail(key, f"the parameter {name!r} is there twice")
-        fields = Fields(value, f"the parameter {name!r}", ("default", "description"))
+        fields = playbook_fields(value, f"the parameter {name!r}", ("default", "description"))
         default = fields.node_of("default")
         found[name] = Parameter(
             None if default is None else scalar(default, "default"), fields.text("description")
@@ -142,7 +155,7 @@ def _parameters(node: yaml.Node | None) -> dict[str, Parameter]:
 def _screen(node: yaml.Node | None) -> tuple[int, int]:
     if node is None:
         return DEFAULT_SIZE
-    fields = Fields(node, "screen", ("width", "height"))
+    fields = playbook_fields(node, "screen", ("width", "height"))
     width, height = (integer(fields.required(k), k, 1, 20_000) for k in ("width", "height"))
     return width, height
 
@@ -150,7 +163,7 @@ def _screen(node: yaml.Node | None) -> tuple[int, int]:
 def _start(node: yaml.Node | None) -> Start | None:
     if node is None:
         return None
-    fields = Fields(node, "start", ("url", "command"))
+    fields = playbook_fields(node, "start", ("url", "command"))
     start = Start(fields.text("url"), fields.text("command"))
     if bool(start.url) == bool(start.command):
         fail(node, "start needs one of url, command")
@@ -158,10 +171,10 @@ def _start(node: yaml.Node | None) -> Start | None:
 
 
 def _step(node: yaml.Node, secrets: tuple[str, ...]) -> PlaybookStep:
-    action = Fields(node, "the step", _ALL_KEYS).choice("action", tuple(_KEYS))
+    action = playbook_fields(node, "the step", _ALL_KEYS).choice("action", tuple(_KEYS))
     if action is None:
         fail(node, f"the step needs 'action', one of {', '.join(_KEYS)}")
-    fields = Fields(node, f"a step {action!r}", _KEYS[action])
+    fields = playbook_fields(node, f"a step {action!r}", _KEYS[action])
     for key in _NEEDS.get(action, ()):
         fields.required(key)
     text = fields.node_of("text")
@@ -193,7 +206,7 @@ def _step(node: yaml.Node, secrets: tuple[str, ...]) -> PlaybookStep:
 def _target(node: yaml.Node | None, what: str = "target") -> Target | None:
     if node is None:
         return None
-    fields = Fields(node, what, _TARGET)
+    fields = playbook_fields(node, what, _TARGET)
     target = Target(
         fields.text("role"),
         fields.text("name"),
@@ -212,7 +225,7 @@ def _target(node: yaml.Node | None, what: str = "target") -> Target | None:
 def _wait(node: yaml.Node | None) -> StepWait | None:
     if node is None:
         return None
-    fields = Fields(node, "wait", _WAIT)
+    fields = playbook_fields(node, "wait", _WAIT)
     if not any(key in fields for key in _WAIT if key != "timeout_seconds"):
         fail(node, f"wait needs one of {', '.join(_WAIT[:-1])}")
     quiet, seconds = fields.node_of("quiet_ms"), fields.node_of("seconds")
@@ -236,7 +249,7 @@ def _box(fields: Fields, key: str) -> Box | None:
 
 
 def _check(node: yaml.Node) -> Check:
-    fields = Fields(node, "a check", _CHECK)
+    fields = playbook_fields(node, "a check", _CHECK)
     kinds = [key for key in _CHECK[:-1] if key in fields]
     if len(kinds) != 1:
         fail(node, f"a check needs exactly one of {', '.join(_CHECK[:-1])}")
@@ -253,7 +266,7 @@ def _check(node: yaml.Node) -> Check:
 def _file(node: yaml.Node | None) -> FileCheck | None:
     if node is None:
         return None
-    fields = Fields(node, "file", ("path", "contains", "sha256"))
+    fields = playbook_fields(node, "file", ("path", "contains", "sha256"))
     contains = fields.node_of("contains")
     digest = fields.text("sha256").lower()
     if digest and (len(digest) != 64 or not _is_hex(digest)):
@@ -267,7 +280,7 @@ def _file(node: yaml.Node | None) -> FileCheck | None:
 def _region(node: yaml.Node | None) -> RegionCheck | None:
     if node is None:
         return None
-    fields = Fields(node, "region", ("box", "hash"))
+    fields = playbook_fields(node, "region", ("box", "hash"))
     fields.required("box")
     digest = scalar(fields.required("hash"), "hash").lower()
     if len(digest) != 16 or not _is_hex(digest):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from deskhand.tools.conversation.conversation import Message, Text
+from deskhand.tools.documents.documents import nearest
 from deskhand.tools.playbooks.errors import BadParameters
-from deskhand.tools.playbooks.form.fields import nearest
 from deskhand.tools.playbooks.playbook import Playbook
 
 
@@ -56,7 +56,7 @@ def checked_values(playbook: Playbook, values: Mapping[str, str]) -> dict[str, s
     known = playbook.parameters
     for name in values:
         if name not in known:
-            advice = nearest(name, tuple(known)) if known else "it has none"
+            advice = nearest(name, tuple(known), "there are") if known else "it has none"
             raise BadParameters(f"{playbook.name} has no parameter {name!r}; {advice}")
     missing = [
         name for name, one in known.items() if one.default is None and values.get(name) is None

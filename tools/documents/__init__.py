@@ -1,0 +1,1 @@
+"""YAML that people write: strict reading whose errors have the line of the mistake."""
