@@ -11,6 +11,7 @@ import httpx2
 import psutil
 
 from bench.tables import save
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.local_service import LocalService
 
 COUNTS = (1, 5, 20, 40)
@@ -64,7 +65,7 @@ def spent(process: psutil.Process) -> float:
 def measure(count: int) -> dict[str, Any]:
     """Start so many desktops at once, take screenshots of each, and end them."""
     with ExitStack() as stack, ThreadPoolExecutor(count) as pool:
-        children = [LocalService(()) for _ in range(count)]
+        children = [LocalService(service_command("--json")) for _ in range(count)]
         for child in children:
             stack.callback(child.close)
         began = time.perf_counter()

@@ -16,6 +16,7 @@ import httpx2
 
 from bench.screenshot import scenes
 from bench.tables import in_turns, save, show
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.local_service import LocalService
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.input.events import ButtonPress, ButtonRelease, PointerMotion, Tap
@@ -152,7 +153,7 @@ def observed(live: Live) -> dict[str, float]:
 
 def main() -> None:
     results: dict[str, Any] = {}
-    child = LocalService(())
+    child = LocalService(service_command("--json"))
     with tempfile.TemporaryDirectory() as place:
         # The desktop's user must be able to read the pictures in the folder.
         Path(place).chmod(0o755)

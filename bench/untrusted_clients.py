@@ -22,6 +22,7 @@ from typing import Any
 import psutil
 
 from bench.service import Live
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.local_service import LocalService
 from tests.system.reporting_page import Reports, reporting_page
 
@@ -192,7 +193,7 @@ def terminal(scene: Scene, cookie: Path) -> dict[str, str]:
 def main() -> None:
     """Print the table."""
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 5.0
-    service = LocalService(())
+    service = LocalService(service_command("--json"))
     try:
         scene = Scene(Live(*service.open(), Path("/tmp")))
         results = {}

@@ -8,33 +8,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .desktop.errors import DesktopBusy as DesktopBusy
-    from .desktop.errors import DesktopError as DesktopError
-    from .desktop.errors import DesktopOccupied as DesktopOccupied
-    from .desktop.errors import DesktopRefused as DesktopRefused
-    from .desktop.errors import DesktopUnavailable as DesktopUnavailable
-    from .desktop.errors import NotOnDesktop as NotOnDesktop
     from .desktop.remote import Desktop as AsyncDesktop
     from .desktop.remote_sync import Desktop as Desktop
     from .desktop.results import Done as Done
     from .desktop.results import Picture as Picture
+    from .tools.client.client import Client as AsyncClient
+    from .tools.client.client_sync import Client as Client
+    from .tools.client.errors import ClientError as ClientError
+    from .tools.client.errors import ConditionNotMet as ConditionNotMet
+    from .tools.client.errors import DeskhandError as DeskhandError
+    from .tools.client.errors import DesktopBusy as DesktopBusy
+    from .tools.client.errors import DesktopError as DesktopError
+    from .tools.client.errors import DesktopOccupied as DesktopOccupied
+    from .tools.client.errors import DesktopRefused as DesktopRefused
+    from .tools.client.errors import DesktopUnavailable as DesktopUnavailable
+    from .tools.client.errors import EmptyPicture as EmptyPicture
+    from .tools.client.errors import ExpectationFailed as ExpectationFailed
+    from .tools.client.errors import InvalidAction as InvalidAction
+    from .tools.client.errors import NoControlPlane as NoControlPlane
+    from .tools.client.errors import NoRecording as NoRecording
+    from .tools.client.errors import NotOnDesktop as NotOnDesktop
+    from .tools.client.errors import RunNotStarted as RunNotStarted
+    from .tools.client.errors import RunTimeout as RunTimeout
+    from .tools.client.run import Run as AsyncRun
+    from .tools.client.run_sync import Run as Run
 
     __version__: str
 
 _ERRORS = (
-    *("DesktopBusy", "DesktopError", "DesktopOccupied", "DesktopRefused", "DesktopUnavailable"),
-    "NotOnDesktop",
+    *("ClientError", "ConditionNotMet", "DeskhandError", "DesktopBusy", "DesktopError"),
+    *("DesktopOccupied", "DesktopRefused", "DesktopUnavailable", "EmptyPicture"),
+    *("ExpectationFailed", "InvalidAction", "NoControlPlane", "NoRecording", "NotOnDesktop"),
+    *("RunNotStarted", "RunTimeout"),
 )
 _EXPORTS = {
-    "AsyncDesktop": ("remote", "Desktop"),
-    "Desktop": ("remote_sync", "Desktop"),
-    "Done": ("results", "Done"),
-    "Picture": ("results", "Picture"),
-    **{name: ("errors", name) for name in _ERRORS},
+    "AsyncClient": ("tools.client.client", "Client"),
+    "AsyncDesktop": ("desktop.remote", "Desktop"),
+    "AsyncRun": ("tools.client.run", "Run"),
+    "Client": ("tools.client.client_sync", "Client"),
+    "Desktop": ("desktop.remote_sync", "Desktop"),
+    "Done": ("desktop.results", "Done"),
+    "Picture": ("desktop.results", "Picture"),
+    "Run": ("tools.client.run_sync", "Run"),
+    **{name: ("tools.client.errors", name) for name in _ERRORS},
 }
 
 __all__ = [
+    "AsyncClient",
     "AsyncDesktop",
+    "AsyncRun",
+    "Client",
+    "ClientError",
+    "ConditionNotMet",
+    "DeskhandError",
     "Desktop",
     "DesktopBusy",
     "DesktopError",
@@ -42,8 +68,16 @@ __all__ = [
     "DesktopRefused",
     "DesktopUnavailable",
     "Done",
+    "EmptyPicture",
+    "ExpectationFailed",
+    "InvalidAction",
+    "NoControlPlane",
+    "NoRecording",
     "NotOnDesktop",
     "Picture",
+    "Run",
+    "RunNotStarted",
+    "RunTimeout",
     "__version__",
 ]
 
@@ -55,7 +89,7 @@ def __getattr__(name: str) -> object:
         value: object = import_module("importlib.metadata").version("deskhand")
     elif name in _EXPORTS:
         module, attribute = _EXPORTS[name]
-        value = getattr(import_module(f"deskhand.desktop.{module}"), attribute)
+        value = getattr(import_module(f"deskhand.{module}"), attribute)
     else:
         raise AttributeError(f"module 'deskhand' has no attribute {name!r}")
     globals()[name] = value

@@ -1,5 +1,8 @@
 """Errors that this package raises on purpose; one class for each decision of the catcher.
 
+`DeskhandError` is the base of all of Deskhand's; those of a control plane's client are in
+``tools.client.errors``, which lists every error of the Python client.
+
 DesktopError
 ├── InvalidAction       wrong request, nothing was done; the service answers 400
 ├── QueueFull           too many actions wait; repeat later (429)
@@ -22,6 +25,9 @@ DesktopError
 ├── InvalidSecret       a value cannot be redacted (400)
 ├── NoAccessibility     AT-SPI is not available (501)
 ├── AccountUnavailable  no user to work as
+├── EmptyPicture        client: the picture has no bytes, as nothing has changed
+├── ConditionNotMet     client: what was awaited did not appear in time
+├── ExpectationFailed   client: a test expected something else on the screen
 ├── DesktopRefused      client: the service answered with an error status
 │   ├── DesktopOccupied  a person or another chat has control; wait (409)
 │   ├── DesktopBusy      no display or no capacity now; repeat (429, 503)
@@ -36,12 +42,26 @@ from collections.abc import Sequence
 from deskhand.desktop.tool_calls.errors import CallRefused as CallRefused
 
 
-class DesktopError(Exception):
+class DeskhandError(Exception):
+    """Base class of all errors that Deskhand raises on purpose."""
+
+    advice = ""
+    """What to do about it; a traceback shows it below the error."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        if self.advice:
+            self.add_note(self.advice)
+
+
+class DesktopError(DeskhandError):
     """Base class of this package's exceptions."""
 
 
 class InvalidAction(DesktopError):
     """The request is wrong; the text states the reason."""
+
+    advice = "Correct the call; nothing was done."
 
     def __init__(self, message: str, detail: str = "") -> None:
         super().__init__(message, detail)
@@ -250,8 +270,28 @@ class AccountUnavailable(DesktopError):
     """The user to work as does not exist, or the service can neither create it nor switch to it."""
 
 
+class EmptyPicture(DesktopError):
+    """A picture has no bytes, because nothing has changed since the frame named by ``since``."""
+
+    advice = "Use the earlier picture, or take a screenshot without `since`."
+
+
+class ConditionNotMet(DesktopError, TimeoutError):
+    """What was awaited did not appear in time; the text states what was there instead."""
+
+    advice = "Compare with what was there, or wait longer: wait_until(..., timeout=SECONDS)."
+
+
+class ExpectationFailed(DesktopError, AssertionError):
+    """The desktop does not show what a test expects; the text states what it shows."""
+
+    advice = "Correct the test, or the application; a longer wait is expect(desktop, timeout=...)."
+
+
 class DesktopRefused(DesktopError):
     """The desktop service answered with an error status."""
+
+    advice = "Correct the request as the message says; the same one would be refused again."
 
     def __init__(self, status: int, message: str, detail: str = "", code: str = "") -> None:
         super().__init__(status, message, detail, code)
@@ -268,14 +308,24 @@ class DesktopRefused(DesktopError):
 class DesktopOccupied(DesktopRefused):
     """A person or another chat has control of the desktop; ``code`` distinguishes them."""
 
+    advice = "Wait until control is released: desktop.lease.changed(revision) returns then."
+
 
 class DesktopBusy(DesktopRefused):
     """The desktop has no display or no capacity now; the same request may succeed later."""
+
+    advice = "Repeat the request after a pause."
 
 
 class NotOnDesktop(DesktopRefused):
     """The desktop has no such file, window, application, process or recording."""
 
+    advice = "List what exists and use one of those; it may have ended or been removed."
+
 
 class DesktopUnavailable(DesktopError):
     """The desktop service cannot be reached, or broke off its answer."""
+
+    advice = (
+        "Check that it runs and that its address is right; `deskhand up` starts a control plane."
+    )

@@ -8,10 +8,12 @@ import asyncio
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.client.local_service import LocalService
 from deskhand.desktop.client.session import Applications, Clipboard, EventStream, Lease, Windows
@@ -19,7 +21,7 @@ from deskhand.desktop.client.transport import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
 
 from . import results
-from .errors import DesktopRefused, DesktopUnavailable, InvalidAction
+from .errors import DesktopRefused, DesktopUnavailable, InvalidAction, NotOnDesktop
 from .geometry import Point, Region, SpaceName
 from .results import Batch, BrowserResult, Done, Ended, Picture, Recording, Status, Widget
 
@@ -31,6 +33,7 @@ Direction = Literal["up", "down", "left", "right"]
 _LONGEST_WAIT = 60.0
 # Bounds the lifetime of a desktop whose client was killed before it could close it.
 _ORPHAN_SECONDS = "3600"
+_END_SECONDS = 60.0
 _NOT_RUNNING = 409
 """Status of a signal to a process that has exited."""
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
@@ -193,6 +196,9 @@ class Desktop:
         self._transport = transport
         self._service = service
         self._address, self._token = address, token
+        # The client of a control plane, of which this desktop is a part.
+        self._shared: DesktopClient | None = None
+        self._end_path = ""
         self.mouse = Mouse(transport)
         self.keyboard = Keyboard(transport)
         self.recording = Recordings(transport)
@@ -223,10 +229,28 @@ class Desktop:
         an hour after its last call, or after ``"--linger", SECONDS``.
         """
         # argparse takes the last of several values, so the caller's --linger has precedence.
-        service = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
+        command = service_command("--json", "--linger", _ORPHAN_SECONDS, *arguments)
+        service = LocalService(command, environment)
         return cls(Transport("/api/v0", space), service=service, address="", token="")
 
+    @classmethod
+    def of_control_plane(
+        cls, client: DesktopClient, address: str, desktop_id: str, *, space: SpaceName, ends: bool
+    ) -> Self:
+        """Return a desktop of a control plane, open; ``ends``: `close` ends the desktop.
+
+        For :class:`Client`, whose connection it uses.
+        """
+        root = f"/api/v0/desktops/{desktop_id}"
+        found = cls(Transport(root, space), service=None, address=address, token="")
+        found._shared = found._transport.client = client
+        found._end_path = root if ends else ""
+        return found
+
     async def __aenter__(self) -> Self:
+        if self._shared is not None:
+            self._transport.client = self._shared
+            return self
         address, token = self._address, self._token
         try:
             if self._service is not None:
@@ -249,8 +273,12 @@ class Desktop:
         """Disconnect, and end a desktop that was launched here; twice is fine."""
         client, self._transport.client = self._transport.client, None
         try:
-            if client is not None:
+            if client is not None and self._shared is None:
                 await client.close()
+            if client is not None and self._end_path:
+                # It may have ended by itself.
+                with suppress(NotOnDesktop):
+                    await client.request("DELETE", self._end_path, timeout=_END_SECONDS)
         finally:
             if self._service is not None:
                 await asyncio.to_thread(self._service.close)

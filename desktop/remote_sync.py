@@ -7,11 +7,13 @@ For programs without an event loop. Written from ``deskhand.desktop.remote`` by
 import time
 import uuid
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from deskhand.desktop.client.blocking import BlockingClient
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.local_service import LocalService
 from deskhand.desktop.client.session_sync import (
     Applications,
@@ -24,7 +26,7 @@ from deskhand.desktop.client.transport_sync import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
 
 from . import results
-from .errors import DesktopRefused, DesktopUnavailable, InvalidAction
+from .errors import DesktopRefused, DesktopUnavailable, InvalidAction, NotOnDesktop
 from .geometry import Point, Region, SpaceName
 from .results import Batch, BrowserResult, Done, Ended, Picture, Recording, Status, Widget
 
@@ -36,6 +38,7 @@ Direction = Literal["up", "down", "left", "right"]
 _LONGEST_WAIT = 60.0
 # Bounds the lifetime of a desktop whose client was killed before it could close it.
 _ORPHAN_SECONDS = "3600"
+_END_SECONDS = 60.0
 _NOT_RUNNING = 409
 """Status of a signal to a process that has exited."""
 _LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
@@ -198,6 +201,9 @@ class Desktop:
         self._transport = transport
         self._service = service
         self._address, self._token = address, token
+        # The client of a control plane, of which this desktop is a part.
+        self._shared: BlockingClient | None = None
+        self._end_path = ""
         self.mouse = Mouse(transport)
         self.keyboard = Keyboard(transport)
         self.recording = Recordings(transport)
@@ -228,10 +234,28 @@ class Desktop:
         an hour after its last call, or after ``"--linger", SECONDS``.
         """
         # argparse takes the last of several values, so the caller's --linger has precedence.
-        service = LocalService(("--linger", _ORPHAN_SECONDS, *arguments), environment)
+        command = service_command("--json", "--linger", _ORPHAN_SECONDS, *arguments)
+        service = LocalService(command, environment)
         return cls(Transport("/api/v0", space), service=service, address="", token="")
 
+    @classmethod
+    def of_control_plane(
+        cls, client: BlockingClient, address: str, desktop_id: str, *, space: SpaceName, ends: bool
+    ) -> Self:
+        """Return a desktop of a control plane, open; ``ends``: `close` ends the desktop.
+
+        For :class:`Client`, whose connection it uses.
+        """
+        root = f"/api/v0/desktops/{desktop_id}"
+        found = cls(Transport(root, space), service=None, address=address, token="")
+        found._shared = found._transport.client = client
+        found._end_path = root if ends else ""
+        return found
+
     def __enter__(self) -> Self:
+        if self._shared is not None:
+            self._transport.client = self._shared
+            return self
         address, token = self._address, self._token
         try:
             if self._service is not None:
@@ -254,8 +278,12 @@ class Desktop:
         """Disconnect, and end a desktop that was launched here; twice is fine."""
         client, self._transport.client = self._transport.client, None
         try:
-            if client is not None:
+            if client is not None and self._shared is None:
                 client.close()
+            if client is not None and self._end_path:
+                # It may have ended by itself.
+                with suppress(NotOnDesktop):
+                    client.request("DELETE", self._end_path, timeout=_END_SECONDS)
         finally:
             if self._service is not None:
                 self._service.close()

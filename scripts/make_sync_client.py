@@ -5,9 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "desktop"
-NAMES = ("client/transport", "client/session", "remote")
+FOLDER = Path(__file__).parent.parent
+NAMES = (
+    *(f"desktop/{name}" for name in ("client/transport", "client/session", "remote")),
+    *(f"tools/client/{name}" for name in ("plane_transport", "run_events", "run")),
+    *(f"tools/client/{name}" for name in ("collections", "client")),
+)
 
+_GENERATED = [name.rpartition("/")[2] for name in NAMES]
 _CHANGES = (
     (r"import asyncio\n", ""),
     (r"await asyncio\.to_thread\(([\w.()]+), ", r"\1("),
@@ -20,7 +25,8 @@ _CHANGES = (
     (r"enter_async_context", "enter_context"),
     (r"\.aclose\(", ".close("),
     (r"StopAsyncIteration", "StopIteration"),
-    (r"from (\S*\.)(transport|session) import", r"from \1\2_sync import"),
+    (r"async (with|for) ", r"\1 "),
+    (rf"from (\S*\.)({'|'.join(_GENERATED)}) import", r"from \1\2_sync import"),
     (r"from (\S*\.)http import DesktopClient\n", r"from \1blocking import BlockingClient\n"),
     (r"DesktopClient", "BlockingClient"),
     (r"from (\S*\.)lines import StreamedLines\n", r"from \1blocking import BlockingLines\n"),
@@ -28,7 +34,7 @@ _CHANGES = (
 )
 _TITLE = '''"""{first}
 
-For programs without an event loop. Written from ``deskhand.desktop.{name}`` by
+For programs without an event loop. Written from ``deskhand.{name}`` by
 ``scripts/make_sync_client.py``: change it there.
 """
 '''
@@ -64,7 +70,7 @@ def _ordered(body: str) -> str:
             capture_output=True,
             text=True,
             check=True,
-            cwd=FOLDER.parent,
+            cwd=FOLDER,
         ).stdout
     return body
 

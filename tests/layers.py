@@ -127,10 +127,13 @@ tools/agents/scripted/gemini: tools/agents/providers tools/agents/providers/gemi
 tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
+tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
+  tools/control_plane
 tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
   desktop/network desktop/remote.py recording recording/disk tools/agents/providers
-  tools/agents/providers/environment tools/control_plane tools/control_plane/service
-  tools/decoder tools/demo tools/secrets tools/store vncbridge vncbridge/server
+  tools/agents/providers/environment tools/client tools/control_plane
+  tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
+  vncbridge/server
 tools/commands/desktops: desktop/client tools/commands tools/forward
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
@@ -311,6 +314,7 @@ VALUES = {
 
 TWINS = {
     *("Applications", "Clipboard", "Desktop", "EventStream", "Keyboard", "Lease", "Mouse"),
-    *("Recordings", "Transport", "Windows"),
+    *("Client", "DesktopCollection", "FileCollection", "PlaneTransport", "Recordings", "Run"),
+    *("RunEvents", "RunRecording", "SecretCollection", "TokenCollection", "Transport", "Windows"),
 }
 """Classes whose twin without ``await`` has the same name."""

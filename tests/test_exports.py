@@ -6,7 +6,8 @@ import sys
 import pytest
 
 import deskhand
-from deskhand.desktop import errors, remote, remote_sync, results
+from deskhand.desktop import remote, remote_sync, results
+from deskhand.tools.client import client, client_sync, errors
 
 
 def test_the_package_exports_the_client_in_both_forms() -> None:
@@ -16,14 +17,24 @@ def test_the_package_exports_the_client_in_both_forms() -> None:
     assert deskhand.Done is results.Done
 
 
-def test_the_package_exports_the_errors_that_a_client_catches() -> None:
-    exported = {name for name in deskhand.__all__ if name in vars(errors)}
-    assert exported == {
-        name
-        for name, kind in vars(errors).items()
-        if isinstance(kind, type)
-        and (issubclass(kind, errors.DesktopRefused) or kind is errors.DesktopError)
-    } | {"DesktopUnavailable"}
+def test_the_package_exports_the_client_of_a_control_plane_in_both_forms() -> None:
+    assert deskhand.Client is client_sync.Client
+    assert deskhand.AsyncClient is client.Client
+
+
+def test_the_package_exports_every_error_of_the_client() -> None:
+    known = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert known <= set(deskhand.__all__)
+    assert all(issubclass(getattr(deskhand, name), deskhand.DeskhandError) for name in known)
+
+
+BASES = {"ClientError", "DeskhandError", "DesktopError"}
+
+
+def test_each_error_of_the_client_says_what_to_do() -> None:
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
+    silent = {kind.__name__ for kind in kinds if not vars(kind).get("advice")}
+    assert silent == BASES
 
 
 def test_every_exported_name_can_be_imported_and_is_listed() -> None:
@@ -42,3 +53,25 @@ def test_importing_the_package_loads_none_of_its_parts() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert loaded.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", ["Client", "AsyncClient", "Desktop"])
+def test_the_client_loads_neither_a_screen_nor_a_model_nor_a_web_framework(name: str) -> None:
+    program = f"""
+import sys
+before = set(sys.modules)
+from deskhand import {name}
+print(*sorted(set(sys.modules) - before))
+"""
+    command = [sys.executable, "-c", program]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    libraries = {one.partition(".")[0] for one in found}
+    assert not libraries & {
+        *("PIL", "alembic", "anthropic", "av", "cryptography", "fastapi", "jeepney", "mcp", "mss"),
+        *("numpy", "obstore", "openai", "psutil", "pyautogui", "pydantic", "rich", "sqlalchemy"),
+        *("starlette", "typer", "uvicorn", "xcffib", "yaml"),
+    }
+    own = [one for one in found if one.startswith("deskhand.")]
+    # The limits are the present numbers with little room: what is loaded costs time at each start.
+    assert len(own) <= 50
+    assert len(found) <= 340

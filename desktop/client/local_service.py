@@ -1,4 +1,4 @@
-"""A desktop service as a child process."""
+"""A service as a child process: of a desktop, or a control plane."""
 
 import json
 import os
@@ -10,8 +10,6 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopUnavailable
 
-from .command import service_command
-
 END_SECONDS = 10.0
 """Grace period between SIGTERM and SIGKILL; the keeper itself ends the service within 5 s."""
 
@@ -20,13 +18,24 @@ _TAIL_BYTES = 2000
 
 
 class LocalService:
-    """One ``deskhand desktop`` process. Every method blocks."""
+    """One process that prints its address and token, as with ``--json``. Every method blocks.
+
+    ``name`` is that of the service in errors; with ``holds_input`` its standard input stays open
+    until it is closed, or this process ends.
+    """
 
     def __init__(
-        self, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        name: str = "desktop",
+        holds_input: bool = False,
     ) -> None:
-        self._command = service_command("--json", *arguments)
+        self._command = [*command]
         self._environment = environment
+        self._name = name
+        self._input = subprocess.PIPE if holds_input else subprocess.DEVNULL
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._ended = False
@@ -43,10 +52,10 @@ class LocalService:
                 # `close` may come from another thread: it finds the process, or else prevents its
                 # start.
                 if self._ended:
-                    raise DesktopUnavailable("the desktop was closed before it was started")
+                    raise DesktopUnavailable(f"the {self._name} was closed before it was started")
                 self._process = subprocess.Popen(
                     self._command,
-                    stdin=subprocess.DEVNULL,
+                    stdin=self._input,
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env=self._environment,
@@ -59,7 +68,7 @@ class LocalService:
                 self.close()
                 errors.seek(max(0, errors.seek(0, os.SEEK_END) - _TAIL_BYTES))
                 tail = errors.read().decode(errors="replace").strip()
-                raise DesktopUnavailable(f"the desktop did not start: {tail}")
+                raise DesktopUnavailable(f"the {self._name} did not start: {tail}")
         return str(ready["url"]), str(ready["token"])
 
     def close(self) -> None:
@@ -75,8 +84,9 @@ class LocalService:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-        if process.stdout is not None:
-            process.stdout.close()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                stream.close()
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

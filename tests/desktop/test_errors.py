@@ -1,4 +1,5 @@
 import pickle
+import traceback
 
 import pytest
 
@@ -85,3 +86,19 @@ def test_a_text_kept_from_a_page_names_its_hosts_and_the_page(host: str, found: 
         f" and {found}: click the field there first."
     )
     assert (error.status, error.code) == (409, "foreign_host")
+
+
+def test_a_traceback_says_what_to_do_and_the_text_does_not() -> None:
+    error = DesktopUnavailable("nothing answers")
+    assert str(error) == "nothing answers"
+    shown = "".join(traceback.format_exception(error))
+    assert shown.endswith(f"nothing answers\n{DesktopUnavailable.advice}\n")
+
+
+def test_an_error_that_was_sent_to_another_process_gives_its_advice_once() -> None:
+    copy = pickle.loads(pickle.dumps(InvalidAction("Unknown key.")))
+    assert copy.__notes__ == [InvalidAction.advice]
+
+
+def test_an_error_without_advice_has_no_note() -> None:
+    assert not hasattr(QueueFull(3), "__notes__")

@@ -1,68 +1,17 @@
-"""Address and token of the running control plane."""
+"""Address and token of the running control plane, for the settings of a command."""
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
 
-from deskhand.desktop.isolation.process_identity import boot_id, start_time
+from deskhand.tools.client.errors import NoControlPlane as NoControlPlane
+from deskhand.tools.client.running_plane import plane_address, plane_token
 from deskhand.tools.control_plane.settings import Settings
-
-Json = dict[str, Any]
-
-
-class NoControlPlane(Exception):
-    """No control plane could be found."""
 
 
 def find_address(settings: Settings, url: str | None, environment: Mapping[str, str]) -> str | None:
-    """Return the address of the running control plane, or ``None``.
-
-    The argument precedes ``DESKHAND_URL``, and that the file in the data directory.
-    """
-    # A named address is not checked: the control plane may run on another machine.
-    named = url or environment.get("DESKHAND_URL")
-    if named:
-        return named
-    found = _running_plane(settings)
-    return str(found["url"]) if found else None
-
-
-def _running_plane(settings: Settings) -> Json:
-    """Return the file that a control plane writes while it runs; empty if none runs."""
-    file = settings.data_dir / "run" / "plane.json"
-    try:
-        found: Json = json.loads(file.read_text())
-    except (FileNotFoundError, ValueError):
-        return {}
-    return found if _runs(found) else {}
-
-
-def _runs(found: Json) -> bool:
-    """Return whether the process that wrote the file still runs."""
-    # After a crash the file is still there. A program of an agent that gets the pid, and takes the
-    # address, would receive the token.
-    started = start_time(found["pid"])
-    if started is None:
-        return False
-    # A control plane of an earlier version has written the pid only.
-    return "started" not in found or (found["boot"], found["started"]) == (boot_id(), started)
+    """Return the address of the running control plane, or ``None``; see `plane_address`."""
+    return plane_address(settings.data_dir, url, environment)
 
 
 def read_token(settings: Settings, environment: Mapping[str, str]) -> str:
-    """Return the access token.
-
-    Raises:
-        NoControlPlane: If there is none; the text names where it is expected.
-    """
-    if environment.get("DESKHAND_TOKEN"):
-        return environment["DESKHAND_TOKEN"]
-    # With ``--token-file`` the token is outside of the data directory; the running control plane
-    # records where.
-    file = Path(_running_plane(settings).get("token_file") or settings.data_dir / "token")
-    try:
-        return file.read_text().strip()
-    except OSError as error:
-        raise NoControlPlane(
-            f"no token: set DESKHAND_TOKEN, or make {file} readable ({error.strerror})"
-        ) from error
+    """Return the access token; raises `NoControlPlane` if there is none."""
+    return plane_token(settings.data_dir, environment)

@@ -10,11 +10,12 @@ from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused
+from deskhand.tools.client.running_plane import default_data_dir
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
 
 from .run import FAILED, NOT_STARTED
-from .terminal import START_ERRORS, default_data_dir, print_error, print_json, print_line
+from .terminal import START_ERRORS, print_error, print_json, print_line
 from .terminal import settings as read_settings
 from .up import Running, running
 

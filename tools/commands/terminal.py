@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from deskhand.desktop.errors import DesktopError
+from deskhand.tools.client.running_plane import default_data_dir
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning
 from deskhand.tools.control_plane.settings import BadSetting, Settings, load
 from deskhand.tools.store.errors import StoreError
@@ -83,14 +82,6 @@ def settings(flags: Mapping[str, Any], environment: Mapping[str, str] = os.envir
     """
     text = CONFIG_FILE.read_text() if CONFIG_FILE.is_file() else ""
     return load(flags, environment, text, default_data_dir())
-
-
-def default_data_dir() -> Path:
-    """Return this user's data directory; that of the system for root."""
-    if os.geteuid() == 0:
-        # Run by root, Deskhand is a system service: its state belongs below /var/lib (hier(7)).
-        return Path("/var/lib/deskhand/data")
-    return Path(platformdirs.user_data_dir("deskhand"))
 
 
 def check_data_dir(path: Path) -> None:

@@ -1,0 +1,158 @@
+"""What a control plane has beside runs: desktops, stored files, tokens and secrets.
+
+For programs without an event loop. Written from ``deskhand.tools.client.collections`` by
+``scripts/make_sync_client.py``: change it there.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from deskhand.desktop.geometry import SpaceName
+from deskhand.desktop.remote_sync import Desktop
+
+from .plane_transport_sync import PlaneTransport
+from .values import (
+    AccessToken,
+    PlaneDesktop,
+    RunFile,
+    SecretRules,
+    access_token,
+    plane_desktop,
+    run_file,
+    secret_rules,
+)
+
+# A control plane gives the start of a desktop 60 s.
+_START_SECONDS = 90.0
+
+
+class DesktopCollection:
+    """The desktops of one control plane."""
+
+    def __init__(self, transport: PlaneTransport) -> None:
+        self._transport = transport
+
+    def new(
+        self,
+        name: str = "",
+        *,
+        template: str = "",
+        speak: Sequence[str] | None = None,
+        space: SpaceName = "model",
+    ) -> Desktop:
+        """Start a desktop and return it, open; it ends with its ``with`` block or `close`.
+
+        ``template`` is the name of a template, and ``speak`` the protocols of other products.
+        """
+        body = {"name": name or None, "template": template or None}
+        wanted = body if speak is None else {**body, "speak": [*speak]}
+        started = self._transport.request("POST", "/desktops", json=wanted, timeout=_START_SECONDS)
+        return self._opened(str(started["id"]), space, ends=True)
+
+    def get(self, desktop_id: str, *, space: SpaceName = "model") -> Desktop:
+        """Return a running desktop, open; it continues when it is closed here."""
+        return self._opened(desktop_id, space, ends=False)
+
+    def list(self) -> tuple[PlaneDesktop, ...]:
+        """Return the running desktops, newest first."""
+        found = self._transport.request("GET", "/desktops")
+        return tuple(map(plane_desktop, found["desktops"]))
+
+    def end(self, desktop_id: str) -> None:
+        """End a desktop; the runs that work on it are stopped, their recordings stored."""
+        self._transport.request("DELETE", f"/desktops/{desktop_id}")
+
+    def _opened(self, desktop_id: str, space: SpaceName, *, ends: bool) -> Desktop:
+        transport = self._transport
+        return Desktop.of_control_plane(
+            transport.open_client(), transport.address, desktop_id, space=space, ends=ends
+        )
+
+
+class FileCollection:
+    """The stored files of one control plane: recordings, pictures, attachments."""
+
+    def __init__(self, transport: PlaneTransport) -> None:
+        self._transport = transport
+
+    def list(self, run_id: str) -> tuple[RunFile, ...]:
+        """Return the files of a run."""
+        found = self._transport.request("GET", "/files", params={"chat": run_id})
+        return tuple(map(run_file, found["files"]))
+
+    def read(self, file_id: str) -> bytes:
+        """Return the bytes of a file."""
+        return self._transport.content(f"/files/{file_id}")
+
+    def save(self, file_id: str, path: Path | str) -> Path:
+        """Write a file here and return its path."""
+        to = Path(path)
+        self._transport.open_client().download(f"/api/v0/files/{file_id}", to)
+        return to
+
+    def delete(self, file_id: str) -> None:
+        """Remove a file."""
+        self._transport.request("DELETE", f"/files/{file_id}")
+
+
+class TokenCollection:
+    """The access tokens of one control plane."""
+
+    def __init__(self, transport: PlaneTransport) -> None:
+        self._transport = transport
+
+    def new(self, *scopes: str, name: str = "", seconds: float | None = None) -> AccessToken:
+        """Make a token for ``scopes``, such as ``admin`` or ``run:ID:view``, for ``seconds``.
+
+        Its ``secret`` is returned this once.
+        """
+        body = {"scopes": [*scopes], "name": name, "ttl_s": seconds}
+        return access_token(self._transport.request("POST", "/tokens", json=body))
+
+    def list(self) -> tuple[AccessToken, ...]:
+        """Return the tokens that work."""
+        found = self._transport.request("GET", "/tokens")
+        return tuple(map(access_token, found["tokens"]))
+
+    def delete(self, token_id: str) -> None:
+        """End a token and each session that was opened with it."""
+        self._transport.request("DELETE", f"/tokens/{token_id}")
+
+
+class SecretCollection:
+    """The secrets that agents may type and cannot read."""
+
+    def __init__(self, transport: PlaneTransport) -> None:
+        self._transport = transport
+
+    def set(
+        self,
+        name: str,
+        value: str,
+        *,
+        domains: Sequence[str] | None = None,
+        runs: Sequence[str] | None = None,
+        anywhere: bool | None = None,
+    ) -> SecretRules:
+        """Store a secret, or replace its value; rules that are not given stay as they are.
+
+        It is typed only into pages of ``domains``, or with ``anywhere`` into any application, by
+        ``runs`` or by all.
+        """
+        given = {
+            "domains": None if domains is None else [*domains],
+            "chats": None if runs is None else [*runs],
+            "anywhere": anywhere,
+        }
+        rules = {key: rule for key, rule in given.items() if rule is not None}
+        path, body = f"/secrets/{name}", {"value": value, **rules}
+        return secret_rules(self._transport.request("PUT", path, json=body))
+
+    def list(self) -> tuple[SecretRules, ...]:
+        """Return the names and rules of all secrets."""
+        found = self._transport.request("GET", "/secrets")
+        return tuple(map(secret_rules, found["secrets"]))
+
+    def delete(self, name: str) -> None:
+        """Remove a secret; what was written stays masked."""
+        self._transport.request("DELETE", f"/secrets/{name}")
