@@ -8,19 +8,9 @@ import pytest
 from deskhand.tools.evaluation.form.library import find_tasks
 from tests.system.evaluating import evaluate
 
-pytestmark = pytest.mark.x11
-
-CHEAP = ("config-edit",)
-"""Tasks that `make test` plays too: one with a page costs it five seconds of a processor."""
+pytestmark = [pytest.mark.x11, pytest.mark.eval]
 
 
-@pytest.mark.slow("whole runs on desktops")
-def test_cheap_tasks_are_done_by_their_oracles(tmp_path: Path) -> None:
-    ended = evaluate(tmp_path / "out", "--oracle", *CHEAP)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-@pytest.mark.eval
 @pytest.mark.slow("runs every packaged task")
 @pytest.mark.parametrize(("mode", "status"), [("oracle", "passed"), ("wrong", "failed")])
 def test_every_packaged_task_is_proven_by_its_scripts(

@@ -118,6 +118,7 @@ def kill_and_recover(folder: Path, seed: int) -> None:
     assert {number for _, number in decoded(catalog.video(A))} == kept
 
 
+@pytest.mark.soak
 @pytest.mark.slow("several recorders that record for a while")
 def test_a_kill_at_any_moment_loses_a_second_at_most(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:

@@ -71,7 +71,10 @@ def run_of(
     return asyncio.run(scenario())
 
 
-@pytest.mark.parametrize(("steps", "drop_block", "checkpoints"), [(60, True, 1), (300, False, 8)])
+@pytest.mark.parametrize(
+    ("steps", "drop_block", "checkpoints"),
+    [(60, True, 1), pytest.param(300, False, 8, marks=pytest.mark.soak)],
+)
 def test_a_long_run_with_pictures_is_accepted(
     steps: int, drop_block: bool, checkpoints: int
 ) -> None:

@@ -100,6 +100,14 @@ class Page:
         self.misses += 1
 
 
+EACH_PROVIDER = pytest.mark.parametrize(
+    "adapter",
+    [ADAPTERS[0], *(pytest.param(adapter, marks=pytest.mark.soak) for adapter in ADAPTERS[1:])],
+    ids=str,
+)
+"""A whole script for each provider; the demo itself has the first one."""
+
+
 async def play(
     adapter: TestedAdapter,
     server: ScriptedModelServer,
@@ -119,7 +127,7 @@ async def play(
         await model.close()
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_the_child_hits_all_squares_and_sends_the_form(adapter: TestedAdapter) -> None:
     async def scenario() -> None:
         pictures = MemoryPictures()
@@ -142,7 +150,7 @@ def test_the_child_hits_all_squares_and_sends_the_form(adapter: TestedAdapter) -
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_the_parent_spawns_waits_again_and_quotes_the_report(adapter: TestedAdapter) -> None:
     waits = iter(
         [
@@ -183,7 +191,7 @@ def test_the_parent_spawns_waits_again_and_quotes_the_report(adapter: TestedAdap
 
 
 @pytest.mark.parametrize("changes", [True, False])
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_the_tour_ends_with_any_panel(adapter: TestedAdapter, changes: bool) -> None:
     pictures = MemoryPictures(
         before=encoded(screen()), after=encoded(screen(((0, 0, 600, 400), (0, 0, 0))))
@@ -217,7 +225,7 @@ async def screenshot(call: ToolCall) -> ToolResult:
     return ToolResult(call.id, (Image("f0", "image/png", 1280, 720),), toolset="computer")
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_the_answer_of_a_person_is_reported(adapter: TestedAdapter) -> None:
     async def answer(call: ToolCall) -> ToolResult:
         if call.toolset is not None:
@@ -236,7 +244,7 @@ def test_the_answer_of_a_person_is_reported(adapter: TestedAdapter) -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_an_agent_without_a_screen_looks_by_a_command(adapter: TestedAdapter) -> None:
     async def answer(call: ToolCall) -> ToolResult:
         assert (call.name, call.arguments) == ("execute", {"command": "uname -sr"})
@@ -253,7 +261,7 @@ def test_an_agent_without_a_screen_looks_by_a_command(adapter: TestedAdapter) ->
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("adapter", ADAPTERS, ids=str)
+@EACH_PROVIDER
 def test_a_job_is_handed_to_a_child_and_its_report_is_quoted(adapter: TestedAdapter) -> None:
     asked: list[tuple[str, dict[str, Any]]] = []
     replies: list[dict[str, Any]] = [{"timed_out": True}, {"report": "The panel is open."}]
