@@ -134,13 +134,19 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/agents/providers/environment tools/client tools/control_plane
   tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
-tools/commands/desktops: desktop/client tools/commands tools/forward
+tools/commands/access: desktop tools/commands
+tools/commands/completion: desktop desktop/client tools/agents/providers tools/commands
+  tools/commands/output tools/control_plane
+tools/commands/desktops: desktop desktop/client tools/commands tools/forward
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
   tools/documents tools/evaluation tools/evaluation/form tools/evaluation/report
   tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
-tools/commands/playbooks: desktop tools/commands
+tools/commands/output: tools/commands
+tools/commands/playbooks: desktop tools/commands tools/commands/runs
+tools/commands/runs: desktop desktop/client tools/agents/providers tools/commands
+  tools/commands/access tools/commands/output tools/conversation
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation vncbridge/auth
@@ -307,7 +313,8 @@ VALUES = {
     ),
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     "tools.evaluation.task",
-    *("tools.commands.finding", "tools.fleet.desktop_info", "tools.kit.support.spec"),
+    *("tools.commands.exit_status", "tools.commands.finding"),
+    *("tools.fleet.desktop_info", "tools.kit.support.spec"),
     "tools.kit.support.order_schema",
 }
 """Pure modules without a decision in them: the tests of their users suffice."""

@@ -5,52 +5,80 @@ image library or a provider's SDK, which ``deskhand --help`` must not wait for. 
 the commands are their help texts.
 """
 
+import contextlib
 import importlib.metadata
 import json
 import os
 import sys
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
+from .cli_actions import app as actions
 from .cli_eval import eval_
 from .cli_options import (
+    ACCESS,
+    EXAMPLES,
+    MORE,
+    RUNS,
+    SERVICE,
     AsJson,
-    Button,
     DataDir,
     Listen,
     Model,
-    OnDesktop,
+    PrintLink,
     TokenFile,
     Url,
     command_module,
+    plane_selector,
 )
 from .cli_playbooks import app as playbooks
+from .cli_recordings import app as recordings
+from .cli_runs import app as runs
+from .cli_runs import ps
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
-OK, FAILED, INTERRUPTED = 0, 1, 130
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 app = typer.Typer(
     no_args_is_help=True,
+    epilog=EXAMPLES,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="A computer for software agents, and a window on it for people.",
 )
 
-recordings = typer.Typer(no_args_is_help=True, help="List, fetch and remove recordings.")
-app.add_typer(recordings, name="recordings")
-app.add_typer(playbooks, name="playbook")
-app.command("eval")(eval_)
+app.add_typer(actions)
+app.add_typer(runs, name="runs", rich_help_panel=RUNS)
+app.add_typer(recordings, name="recordings", rich_help_panel=RUNS)
+app.add_typer(playbooks, name="playbook", rich_help_panel=RUNS)
+app.command("ps", rich_help_panel=RUNS)(ps)
 library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
-app.add_typer(library, name="library")
+app.add_typer(library, name="library", rich_help_panel=SERVICE)
 
 
-def _where(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
-    return command_module("desktop_target").DesktopSelector(url, data_dir, desktop_id)
+def usage_error(error: typer.TyperException) -> int:
+    """Print an error of usage in one line; return the exit status.
+
+    A command without arguments, which has printed its help, is an error only below the first level.
+    """
+    context = getattr(error, "ctx", None)
+    # The help was printed when the error was made.
+    message = "" if context is None and not str(error) else one_line(error)
+    if message:
+        help_of = f"; see {context.command_path} --help" if context is not None else ""
+        sys.stderr.write(f"deskhand: {message}{help_of}\n")
+        return USAGE
+    return USAGE if context is not None and context.parent is not None else OK
 
 
-@app.command()
+def one_line(error: typer.TyperException) -> str:
+    """Return the message of an error of usage as one line without a full stop."""
+    message = getattr(error, "format_message", error.__str__)()
+    return " ".join(str(message).split()).rstrip(".")
+
+
+@app.command(rich_help_panel=SERVICE)
 def up(
     listen: Listen = None,
     token_file: TokenFile = None,
@@ -76,6 +104,7 @@ def up(
 @app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
     add_help_option=False,
+    rich_help_panel=SERVICE,
 )
 def desktop(context: typer.Context) -> None:
     """Serve one desktop: a display, its tools and its recordings."""
@@ -84,7 +113,7 @@ def desktop(context: typer.Context) -> None:
     os.execv(command[0], command)  # noqa: S606 - the keeper takes our place, pid included
 
 
-@app.command()
+@app.command(rich_help_panel=RUNS)
 def run(
     task: Annotated[str, typer.Argument(help="What to do, in words.")],
     model: Model = None,
@@ -99,10 +128,10 @@ def run(
 ) -> None:
     """Give one task to an agent with a desktop of its own; show progress and the result."""
     order = {"prompt": task, "model": model, "approval": approval}
-    raise typer.Exit(command_module("run").main(order, url, data_dir, timeout, as_json))
+    raise typer.Exit(command_module("runs.run").main(order, url, data_dir, timeout, as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=SERVICE)
 def demo(
     model: Model = None,
     data_dir: DataDir = None,
@@ -113,165 +142,13 @@ def demo(
     raise typer.Exit(command_module("demo").main(model, data_dir, listen, as_json))
 
 
-@app.command()
-def screenshot(
-    file: Annotated[Path, typer.Argument(help=".png, .jpg or .webp; - for the output.")] = Path(
-        "screenshot.png"
-    ),
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write a picture of a desktop to a file."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("desktop_actions").screenshot(where, file, as_json))
-
-
-# A negative coordinate would otherwise be refused as an unknown option.
-@app.command(context_settings={"ignore_unknown_options": True})
-def click(
-    x: int,
-    y: int,
-    button: Annotated[Button, typer.Option(help="Which button.")] = "left",
-    count: Annotated[int, typer.Option(help="2 is a double click.", min=1, max=3)] = 1,
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Click at a point of the picture that `screenshot` gives."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("desktop_actions").click(where, x, y, button, count, as_json))
-
-
-@app.command("type")
-def type_(
-    text: Annotated[str, typer.Argument(help="Any text; - reads it from the input.")],
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Type a text."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("desktop_actions").type_text(where, text, as_json))
-
-
-@app.command()
-def key(
-    chords: Annotated[list[str], typer.Argument(help="As Return or ctrl+s.", metavar="CHORD...")],
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Strike keys and chords, one after the other."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("desktop_actions").key(where, chords, as_json))
-
-
-@app.command()
-def record(
-    file: Annotated[Path | None, typer.Argument(help="Where the video goes.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="For so long.", min=0.1)] = None,
-    label: Annotated[str, typer.Option(help="What it shows.")] = "",
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Record a desktop until Ctrl-C, and fetch the video."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("recordings").record(where, file, seconds, label, as_json))
-
-
-@app.command()
-def forward(
-    protocol: Annotated[
-        Literal["vnc", "osworld", "cua", "cdp"], typer.Argument(help="What the client speaks.")
-    ],
-    port: Annotated[
-        int | None,
-        typer.Option(help="Of 127.0.0.1; by default the protocol's usual one or the next.", min=0),
-    ] = None,
-    listen: Annotated[
-        str, typer.Option(help="unix:PATH, a socket of mode 0600, in place of a port.")
-    ] = "",
-    role: Annotated[
-        Literal["view", "control", "agent"] | None, typer.Option(help="For vnc; see above.")
-    ] = None,
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Let ordinary clients reach a desktop on a local port, without a token.
-
-    Programs of the same user may connect, and no others. It ends with the desktop or by Ctrl-C.
-
-    Roles of vnc. view: the screen without input. control: the connection acts for a person and
-    takes control at once, in private; agents are refused until 15 s after it has ended. agent: it
-    acts as an agent does, and is refused while a person is in control. Without a role it takes
-    control in private when something is pressed: a program that only moves the pointer has no
-    effect until then.
-    """
-    where = _where(url, data_dir, desktop_id)
-    if listen and (port is not None or not listen.startswith("unix:")):
-        raise typer.BadParameter("give either --port N or --listen unix:PATH")
-    if role and protocol != "vnc":
-        raise typer.BadParameter("--role is for vnc")
-    options = {"protocol": protocol, "port": port, "listen": listen, "role": role}
-    command = command_module("desktops.forward").command(where, options, as_json)
-    os.execv(command[0], command)  # noqa: S606 - the forward takes our place, pid included
-
-
-@recordings.command("list")
-def recordings_list(
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the recordings of a desktop and of the control plane's runs."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("recordings").listing(where, as_json))
-
-
-@recordings.command("get")
-def recordings_get(
-    recording_id: str,
-    file: Annotated[Path | None, typer.Argument(help="Where the video goes.")] = None,
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Fetch a recording's video."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("recordings").get(where, recording_id, file, as_json))
-
-
-@recordings.command("rm")
-def recordings_rm(
-    recording_id: str,
-    url: Url = None,
-    desktop_id: OnDesktop = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Remove a recording."""
-    where = _where(url, data_dir, desktop_id)
-    raise typer.Exit(command_module("recordings").remove(where, recording_id, as_json))
-
-
 @library.command("rebuild")
 def library_rebuild(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Make the database say what lies on the disk; the control plane must not run."""
     raise typer.Exit(command_module("library").rebuild({"data_dir": data_dir}, as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def mcp(
     desktop_id: Annotated[
         str, typer.Option("--desktop", help="Whose screen: own, none or an ID.", metavar="ID")
@@ -300,19 +177,19 @@ def mcp(
     raise typer.Exit(command_module("serve.mcp").main(options, print_config, url, data_dir))
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def models(as_json: AsJson = False) -> None:
     """List the known models, and which of them have a key."""
     raise typer.Exit(command_module("models.models").main(as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=SERVICE)
 def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
     """Check what this machine needs, and name the remedy for what is missing."""
     raise typer.Exit(command_module("doctor").main(as_json, data_dir))
 
 
-@app.command()
+@app.command(rich_help_panel=ACCESS)
 def audit(
     limit: Annotated[int, typer.Option(help="How many records.", min=1, max=1000)] = 50,
     subject: Annotated[
@@ -326,35 +203,74 @@ def audit(
     as_json: AsJson = False,
 ) -> None:
     """Show the audit log of the running control plane, the newest record first."""
-    raise typer.Exit(command_module("audit").main(url, data_dir, limit, subject, verify, as_json))
+    where = plane_selector(url, data_dir)
+    raise typer.Exit(command_module("access.audit").main(where, limit, subject, verify, as_json))
 
 
-@app.command()
-def url(data_dir: DataDir = None, url: Url = None) -> None:
+@app.command(rich_help_panel=ACCESS)
+def url(data_dir: DataDir = None, url: Url = None, as_json: AsJson = False) -> None:
     """Print a fresh sign-in link of the running control plane."""
-    raise typer.Exit(command_module("url").main(data_dir, url))
+    raise typer.Exit(command_module("access.url").main(plane_selector(url, data_dir), as_json))
 
 
-@app.command()
+@app.command(rich_help_panel=MORE)
 def version(as_json: AsJson = False) -> None:
     """Print the version."""
     number = importlib.metadata.version("deskhand")
     typer.echo(json.dumps({"version": number}) if as_json else f"deskhand {number}")
 
 
+@app.command("open", rich_help_panel=SERVICE)
+def open_(
+    page: Annotated[str, typer.Argument(help="As /runs; by default the home page.")] = "",
+    print_only: PrintLink = False,
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Open the dashboard in your browser, signed in."""
+    where = plane_selector(url, data_dir)
+    raise typer.Exit(command_module("access.url").open_page(where, page, print_only, as_json))
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True)
+    ] = False,
+) -> None:
+    """A computer for software agents, and a window on it for people."""
+    if show_version:
+        version()
+        raise typer.Exit
+
+
+app.command("eval", rich_help_panel=MORE)(eval_)
+
+
+def run_line(arguments: list[str] | None = None) -> int:
+    """Run one command line, by default that of the process; return its exit status."""
+    status: int | str | None
+    try:
+        # Outside of the standalone mode errors of usage are raised, not printed in several lines.
+        status = app(arguments, prog_name="deskhand", standalone_mode=False)
+    except typer.TyperException as error:
+        status = usage_error(error)
+    except SystemExit as ended:
+        status = ended.code
+    except (KeyboardInterrupt, typer.Abort):
+        status = INTERRUPTED
+    status = OK if status is None else status
+    return status if isinstance(status, int) else FAILED
+
+
 def main() -> None:
     """Run the command line and end the process."""
-    try:
-        app()
-    except SystemExit as ended:
-        status = ended.code or OK
-    except KeyboardInterrupt:
-        status = INTERRUPTED
-    else:
-        status = OK
-    # ``os._exit`` writes no buffers.
-    sys.stdout.flush()
+    status = run_line()
+    # ``os._exit`` writes no buffers. A reader that is gone is no reason for a message.
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
     sys.stderr.flush()
     # Every resource was closed by its owner. A regular exit would spend seconds on finalizing the
     # thousands of classes of a provider's SDK.
-    os._exit(status if isinstance(status, int) else FAILED)
+    os._exit(status)

@@ -333,5 +333,7 @@ def _object(answer: Any) -> Json:
 def _translated() -> Iterator[None]:
     try:
         yield
+    except httpx2.TimeoutException as error:
+        raise DesktopUnavailable("no answer in time") from error
     except httpx2.TransportError as error:
-        raise DesktopUnavailable(f"{type(error).__name__}: {error}".rstrip(": ")) from error
+        raise DesktopUnavailable(str(error) or "the connection was broken off") from error

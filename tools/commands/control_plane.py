@@ -7,6 +7,13 @@ from deskhand.tools.client.running_plane import plane_address, plane_token
 from deskhand.tools.control_plane.settings import Settings
 
 
+def no_answer(address: str, error: Exception) -> NoControlPlane:
+    """Return the error for an address that does not answer, with the reason."""
+    reason = str(error).strip().rstrip(".")
+    because = f" ({reason})" if reason else ""
+    return NoControlPlane(f"no control plane answers at {address}{because}; start one: deskhand up")
+
+
 def find_address(settings: Settings, url: str | None, environment: Mapping[str, str]) -> str | None:
     """Return the address of the running control plane, or ``None``; see `plane_address`."""
     return plane_address(settings.data_dir, url, environment)

@@ -14,7 +14,7 @@ from deskhand.tools.client.running_plane import default_data_dir
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.demo.site import Findings, demo_site
 
-from .run import FAILED, NOT_STARTED
+from .exit_status import FAILED, NOT_STARTED
 from .terminal import START_ERRORS, print_error, print_json, print_line
 from .terminal import settings as read_settings
 from .up import Running, running

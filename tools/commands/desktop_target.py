@@ -9,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.desktop.errors import DesktopError, DesktopRefused
+from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
 from deskhand.desktop.remote import Desktop
 from deskhand.tools.control_plane.settings import BadSetting
 from deskhand.tools.forward.errors import ForwardError
 
-from .control_plane import NoControlPlane, find_address, read_token
+from .control_plane import NoControlPlane, find_address, no_answer, read_token
+from .exit_status import DONE, FAILED, INTERRUPTED, NOT_STARTED
 from .terminal import print_error
 from .terminal import settings as read_settings
-
-DONE, FAILED, NOT_STARTED, INTERRUPTED = 0, 1, 4, 130
 
 _NOT_ALLOWED, _NOT_FOUND = 403, 404
 
@@ -64,10 +63,13 @@ async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
             yield TargetDesktop(own, None)
         return
     token = read_token(settings, os.environ)
-    async with DesktopClient(address, token) as plane:
-        desktop_id = await chosen_desktop(plane, where.desktop_id)
-        async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
-            yield TargetDesktop(desktop, plane if desktop_id else None)
+    try:
+        async with DesktopClient(address, token) as plane:
+            desktop_id = await chosen_desktop(plane, where.desktop_id)
+            async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
+                yield TargetDesktop(desktop, plane if desktop_id else None)
+    except DesktopUnavailable as error:
+        raise no_answer(address, error) from error
 
 
 def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:

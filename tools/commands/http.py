@@ -1,15 +1,21 @@
 """Connection of client commands to a control plane."""
 
+import asyncio
 import importlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
+from deskhand.tools.control_plane.settings import BadSetting, Settings
 
-from .control_plane import find_address, read_token
+from .control_plane import NoControlPlane, find_address, no_answer, read_token
+from .exit_status import FAILED, INTERRUPTED, NOT_STARTED
+from .terminal import print_error
+from .terminal import settings as read_settings
 
 
 @dataclass(frozen=True)
@@ -30,8 +36,8 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
     """Yield the running control plane, or start one that ends with the block."""
     address = find_address(settings, url, os.environ)
     if address is not None:
-        async with DesktopClient(address, read_token(settings, os.environ)) as client:
-            yield PlaneConnection(client, address)
+        async with _answering(address, settings) as plane:
+            yield plane
         return
     # The modules of a control plane take a second to import, and only a start needs them.
     up = importlib.import_module("deskhand.tools.commands.up")
@@ -41,3 +47,58 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
         DesktopClient(own.address.url, own.control_plane.token) as client,
     ):
         yield PlaneConnection(client, own.address.url, own.link, own.server.asked.is_set)
+
+
+@dataclass(frozen=True)
+class PlaneSelector:
+    """The options of the command line that select a control plane."""
+
+    url: str | None = None
+    data_dir: Path | None = None
+
+
+@asynccontextmanager
+async def running_plane(where: PlaneSelector) -> AsyncIterator[PlaneConnection]:
+    """Yield the control plane that runs.
+
+    Raises:
+        NoControlPlane: If none runs, or it does not answer.
+    """
+    settings = read_settings({"data_dir": where.data_dir})
+    address = find_address(settings, where.url, os.environ)
+    if address is None:
+        raise NoControlPlane("no control plane runs here; start one with `deskhand up`")
+    async with _answering(address, settings) as plane:
+        yield plane
+
+
+@asynccontextmanager
+async def _answering(address: str, settings: Settings) -> AsyncIterator[PlaneConnection]:
+    try:
+        async with DesktopClient(address, read_token(settings, os.environ)) as client:
+            yield PlaneConnection(client, address)
+    except DesktopUnavailable as error:
+        raise no_answer(address, error) from error
+
+
+def run_on_plane(where: PlaneSelector, work: Callable[[PlaneConnection], Awaitable[int]]) -> int:
+    """Run the body of a command on the control plane that runs; return the exit status.
+
+    Errors are one line each.
+    """
+
+    async def connect() -> int:
+        async with running_plane(where) as plane:
+            return await work(plane)
+
+    try:
+        return asyncio.run(connect())
+    except KeyboardInterrupt:
+        print_error("interrupted")
+        return INTERRUPTED
+    except DesktopRefused as error:
+        print_error(str(error))
+        return FAILED
+    except (DesktopError, NoControlPlane, BadSetting, OSError) as error:
+        print_error(str(error))
+        return NOT_STARTED

@@ -5,7 +5,8 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning
 from deskhand.tools.control_plane.settings import BadSetting, Settings, load
 from deskhand.tools.store.errors import StoreError
 from deskhand.vncbridge.errors import CannotListen
+
+from .exit_status import OUTPUT_CLOSED
 
 CONFIG_FILE = Path("deskhand.toml")
 
@@ -37,14 +40,39 @@ START_ERRORS = (
 """Errors that keep a control plane from starting."""
 
 
+class OutputClosed(SystemExit):
+    """The reader of the standard output is gone; the command ends without a message."""
+
+    def __init__(self) -> None:
+        super().__init__(OUTPUT_CLOSED)
+
+
 def print_line(text: str) -> None:
-    """Print one line for people, at once."""
-    print(text, flush=True)  # noqa: T201 - this is the command line
+    """Print one line for people, at once; raise `OutputClosed` if nobody reads it."""
+    with _closing_output():
+        print(text, flush=True)  # noqa: T201 - this is the command line
 
 
 def print_json(value: Mapping[str, Any]) -> None:
-    """Print one line for programs, at once."""
-    print(json.dumps(value), flush=True)  # noqa: T201 - this is the command line
+    """Print one line for programs, at once; raise `OutputClosed` if nobody reads it."""
+    print_line(json.dumps(value))
+
+
+def write_bytes(data: bytes) -> None:
+    """Write to the standard output, at once; raise `OutputClosed` if nobody reads it."""
+    with _closing_output():
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+
+@contextmanager
+def _closing_output() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        # What is left in the buffer would fail again when the interpreter flushes it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        raise OutputClosed from None
 
 
 def print_error(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.commands.control_plane import NoControlPlane
 from deskhand.tools.commands.http import PlaneConnection, connected
-from deskhand.tools.commands.run import (
+from deskhand.tools.commands.runs.run import (
     DONE,
     FAILED,
     INTERRUPTED,

@@ -9,11 +9,16 @@ from typing import Any
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.agents.providers.provider_table import key_variables
-
-from .control_plane import NoControlPlane
-from .http import PlaneConnection, connected
-from .terminal import START_ERRORS, print_error, print_json, print_line, typed_line
-from .terminal import settings as read_settings
+from deskhand.tools.commands.control_plane import NoControlPlane
+from deskhand.tools.commands.http import PlaneConnection, connected
+from deskhand.tools.commands.terminal import (
+    START_ERRORS,
+    print_error,
+    print_json,
+    print_line,
+    typed_line,
+)
+from deskhand.tools.commands.terminal import settings as read_settings
 
 DONE, FAILED, USAGE, OVER_BUDGET, NOT_STARTED, NO_MODEL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.tools.commands.audit import record_line, verification
+from deskhand.tools.commands.access.audit import record_line, verification
 
 RECORD = {"at": 0.0, "actor": "owner", "action": "request", "subject": "d1", "details": {"a": "ö"}}
 

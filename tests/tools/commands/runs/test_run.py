@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.tools.commands.run import exit_code
+from deskhand.tools.commands.runs.run import exit_code
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.results import Done
+from deskhand.tools.commands.desktop_target import DesktopSelector, open_desktop, run_command
+from deskhand.tools.commands.exit_status import DONE, USAGE
+from deskhand.tools.commands.terminal import print_error, print_json, print_line, write_bytes
 
-from .desktop_target import DONE, DesktopSelector, open_desktop, run_command
-from .terminal import print_error, print_json, print_line
-
-USAGE = 2
 _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 
 
@@ -28,8 +27,7 @@ def screenshot(where: DesktopSelector, file: Path, as_json: bool) -> int:
             to = None if str(file) == "-" else file
             taken = await target.desktop.screenshot(format=kind, path=to)
         if to is None:
-            # ``print`` would encode the bytes as text.
-            sys.stdout.buffer.write(taken.data)
+            write_bytes(taken.data)
         elif as_json:
             width, height = taken.size
             print_json({"file": str(file), "bytes": len(taken.data), "width": width,

@@ -1,0 +1,250 @@
+"""Every command, in the process of the test: its help, wrong input, and no control plane."""
+
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from deskhand.tools.cli import app, run_line
+from tests.tools.commands.fake_plane import FakePlane, fake_plane
+
+ID = "0b8b6f3c-9d0a-4b62-8c63-5c1f6c0e7d11"
+CHAT = {
+    "id": ID,
+    "title": "Open the \x1b[2Jsettings",
+    "state": "waiting",
+    "turn": 1,
+    "outcome": "done",
+    "model": "scripted:tour",
+    "desktop_id": "d1",
+    "created_at": 1.0,
+    "started_at": 1.0,
+    "ended_at": 8.0,
+    "step_count": 1,
+    "usage": {"input_tokens": 12_345, "output_tokens": 7},
+    "requires_action": None,
+    "last_error": None,
+    "report": "It is open.",
+    "recording_file_ids": ["f1"],
+}
+STEP = {"index": 0, "title": "Click", "started_at": 1.0, "ended_at": 1.2, "error": None}
+DESKTOP = {"id": "d1", "name": "one", "status": "ready", "created_at": 1.0, "chat_id": ID}
+
+
+def commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*path, name))
+        else:
+            yield (*path, name)
+
+
+ALL = sorted(commands(typer.main.get_command(app)))
+ON_PLANE = (
+    ("ps",),
+    ("runs", "list"),
+    ("runs", "show", ID),
+    ("runs", "logs", ID),
+    ("runs", "stop", ID),
+    ("runs", "say", ID, "hello"),
+    ("runs", "answer", ID, "yes"),
+    ("runs", "open", ID),
+    ("runs", "share", ID),
+    ("open",),
+    ("url",),
+    ("audit",),
+)
+WRONG = (
+    ("fly",),
+    ("runs", "fly"),
+    ("--fly",),
+    ("click", "left", "3"),
+    ("click",),
+    ("runs", "list", "--limit", "many"),
+    ("runs", "list", "--json", "--jsonl"),
+    ("runs", "logs", ID, "--follow", "--json"),
+    ("ps", "extra"),
+)
+
+
+@pytest.fixture
+def plane(tmp_path: Path) -> Iterator[FakePlane]:
+    with fake_plane(tmp_path) as found:
+        found.answer("GET", "/api/v0/runs", {"chats": [CHAT], "next_cursor": None})
+        found.answer("GET", "/api/v0/desktops", {"desktops": [DESKTOP]})
+        found.answer("GET", f"/api/v0/runs/{ID}", {"chat": {**CHAT, "steps": [STEP]}})
+        found.answer("GET", f"/api/v0/chats/{ID}", {**CHAT, "steps": [STEP]})
+        for change in ("interrupt", "messages", "answer"):
+            found.answer("POST", f"/api/v0/chats/{ID}/{change}", CHAT)
+        found.answer("POST", "/api/v0/login/codes", {"code": "once"})
+        found.answer("POST", "/api/v0/tokens", {"id": "t1", "token": "dh_shared"}, 201)
+        found.answer("GET", "/api/v0/audit", {"records": []})
+        yield found
+
+
+def one_error(errors: str) -> str:
+    """Return an error, which is one line."""
+    (line,) = errors.splitlines()
+    assert line.startswith("deskhand: ")
+    assert "Error" not in line
+    return line
+
+
+@pytest.mark.parametrize("command", ALL, ids=" ".join)
+def test_every_command_has_help(command: tuple[str, ...], capsys: Any) -> None:
+    if command == ("desktop",):
+        pytest.skip("its options are those of the desktop service")
+    assert run_line([*command, "--help"]) == 0
+    assert "Usage: deskhand" in capsys.readouterr().out
+
+
+def test_without_arguments_the_groups_and_examples_are_printed(capsys: Any) -> None:
+    assert run_line([]) == 0
+    shown = capsys.readouterr()
+    assert not shown.err
+    for text in ("Runs", "Desktops", "The service", "Examples:", "deskhand up", "deskhand run"):
+        assert text in shown.out
+
+
+def test_a_group_without_a_command_is_an_error_of_usage(capsys: Any) -> None:
+    assert run_line(["runs"]) == 2
+    assert "logs" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", WRONG, ids=" ".join)
+def test_wrong_input_is_one_line(arguments: tuple[str, ...], capsys: Any) -> None:
+    assert run_line([*arguments]) == 2
+    shown = capsys.readouterr()
+    assert one_error(shown.err).endswith("--help")
+    assert not shown.out
+
+
+@pytest.mark.parametrize("arguments", ON_PLANE, ids=" ".join)
+def test_without_a_control_plane_the_fix_is_named(
+    tmp_path: Path, arguments: tuple[str, ...], capsys: Any
+) -> None:
+    assert run_line([*arguments, "--data-dir", str(tmp_path)]) == 4
+    assert "deskhand up" in one_error(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("arguments", [("ps",), ("runs", "show", ID), ("open",)], ids=" ".join)
+def test_an_address_that_does_not_answer_is_named(
+    tmp_path: Path, arguments: tuple[str, ...], capsys: Any
+) -> None:
+    (tmp_path / "token").write_text("dh_any")
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        url = f"http://127.0.0.1:{bound.getsockname()[1]}"
+    assert run_line([*arguments, "--data-dir", str(tmp_path), "--url", url]) == 4
+    error = one_error(capsys.readouterr().err)
+    assert f"no control plane answers at {url}" in error
+    assert error.endswith("start one: deskhand up")
+
+
+@pytest.mark.parametrize("arguments", ON_PLANE, ids=" ".join)
+def test_json_is_one_object(plane: FakePlane, arguments: tuple[str, ...], capsys: Any) -> None:
+    assert run_line([*arguments, "--json", *plane.options]) == 0
+    shown = capsys.readouterr()
+    assert not shown.err
+    assert isinstance(json.loads(shown.out), dict)
+
+
+@pytest.mark.parametrize("arguments", ON_PLANE, ids=" ".join)
+def test_a_refusal_is_one_line(plane: FakePlane, arguments: tuple[str, ...], capsys: Any) -> None:
+    plane.answers.clear()
+    assert run_line([*arguments, *plane.options]) in (1, 4)
+    assert "not found" in one_error(capsys.readouterr().err)
+
+
+@pytest.mark.parametrize("columns", ["60", "200"])
+@pytest.mark.parametrize("arguments", [("ps", "--all"), ("runs", "list")], ids=" ".join)
+def test_a_table_fits_the_terminal(
+    plane: FakePlane,
+    arguments: tuple[str, ...],
+    columns: str,
+    capsys: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run_line([*arguments, *plane.options]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(len(line) <= int(columns) for line in lines)
+    assert any(ID in line for line in lines)
+    assert not any("\x1b" in line for line in lines)
+
+
+def test_the_table_of_all_that_works_has_runs_and_desktops(plane: FakePlane, capsys: Any) -> None:
+    running = {**CHAT, "state": "running"}
+    plane.answer("GET", "/api/v0/runs", {"chats": [running, CHAT], "next_cursor": None})
+    assert run_line(["ps", "--jsonl", *plane.options]) == 0
+    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(one["kind"], one["id"]) for one in shown] == [("run", ID), ("desktop", "d1")]
+
+
+def test_the_list_of_runs_follows_the_pages_up_to_its_limit(plane: FakePlane, capsys: Any) -> None:
+    plane.answer("GET", "/api/v0/runs", {"chats": [CHAT], "next_cursor": ID})
+    assert run_line(["runs", "list", "-n", "2", "--search", "two words", *plane.options]) == 0
+    (first, _), (second, _) = plane.sent("GET")
+    assert "q=two+words" in first
+    assert "limit=2" in first
+    assert "cursor=" not in first
+    assert f"cursor={ID}" in second
+    assert "limit=1" in second
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
+def test_the_beginning_of_an_id_names_a_run(plane: FakePlane, capsys: Any) -> None:
+    assert run_line(["runs", "show", ID[:6], *plane.options]) == 0
+    shown = capsys.readouterr().out
+    assert f"Run:       {ID}" in shown
+    assert "Tokens:    12.3k in, 7 out" in shown
+    assert "Report:    It is open." in shown
+
+
+@pytest.mark.parametrize(("name", "text"), [("zz", "no run zz"), ("0", "it may be")])
+def test_a_name_without_one_run_is_refused(
+    plane: FakePlane, name: str, text: str, capsys: Any
+) -> None:
+    other = {**CHAT, "id": "0c" + ID[2:]}
+    plane.answer("GET", "/api/v0/runs", {"chats": [CHAT, other], "next_cursor": None})
+    assert run_line(["runs", "stop", name, *plane.options]) == 1
+    assert text in one_error(capsys.readouterr().err)
+    assert not plane.sent("POST")
+
+
+@pytest.mark.parametrize("follow", [(), ("--follow",)])
+def test_the_steps_of_a_run_at_rest_are_printed_with_its_report(
+    plane: FakePlane, follow: tuple[str, ...], capsys: Any
+) -> None:
+    assert run_line(["runs", "logs", ID, *follow, *plane.options]) == 0
+    assert capsys.readouterr().out == "  -   1  Click  (200 ms)\nReport: It is open.\n"
+
+
+def test_messages_and_answers_reach_the_run(plane: FakePlane, capsys: Any) -> None:
+    assert run_line(["runs", "say", ID, "faster", "--now", *plane.options]) == 0
+    assert run_line(["runs", "answer", ID, "approve", *plane.options]) == 0
+    assert run_line(["runs", "stop", ID, *plane.options]) == 0
+    assert plane.sent("POST") == [
+        (f"/api/v0/chats/{ID}/messages", {"message": "faster", "interrupt": True}),
+        (f"/api/v0/chats/{ID}/answer", {"answer": "approve"}),
+        (f"/api/v0/chats/{ID}/interrupt", b""),
+    ]
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_shared_link_shows_one_run_for_its_hours(plane: FakePlane, capsys: Any) -> None:
+    assert run_line(["runs", "share", ID, "--hours", "1", *plane.options]) == 0
+    assert capsys.readouterr().out == f"{plane.url}/login?next=/runs/{ID}#code=dh_shared\n"
+    ((_, body),) = plane.sent("POST")
+    assert body["scopes"] == [f"run:{ID}:view"]
+    assert body["ttl_s"] == 3600.0
+
+
+def test_the_page_of_a_run_is_opened_with_a_link_that_signs_in_once(
+    plane: FakePlane, capsys: Any
+) -> None:
+    assert run_line(["runs", "open", ID, "--print", *plane.options]) == 0
+    assert capsys.readouterr().out == f"{plane.url}/login?next=/runs/{ID}#code=once\n"

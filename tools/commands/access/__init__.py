@@ -1,0 +1,1 @@
+"""Commands for credentials: links, tokens, secrets and the audit log."""

@@ -1,0 +1,1 @@
+"""Completion of ids and names by the shell."""

@@ -1,0 +1,1 @@
+"""Tables and live lines in the terminal."""

@@ -1,0 +1,1 @@
+"""Commands that list, follow, answer, stop and share runs."""
