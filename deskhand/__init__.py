@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .tools.client.errors import NotOnDesktop as NotOnDesktop
     from .tools.client.errors import RunNotStarted as RunNotStarted
     from .tools.client.errors import RunTimeout as RunTimeout
+    from .tools.client.expectations import expect as async_expect
+    from .tools.client.expectations_sync import expect as expect
     from .tools.client.run import Run as AsyncRun
     from .tools.client.run_sync import Run as Run
 
@@ -49,6 +51,8 @@ _EXPORTS = {
     "Desktop": ("desktop.remote_sync", "Desktop"),
     "Done": ("desktop.results", "Done"),
     "Picture": ("desktop.results", "Picture"),
+    "async_expect": ("tools.client.expectations", "expect"),
+    "expect": ("tools.client.expectations_sync", "expect"),
     "Run": ("tools.client.run_sync", "Run"),
     **{name: ("tools.client.errors", name) for name in _ERRORS},
 }
@@ -79,6 +83,8 @@ __all__ = [
     "RunNotStarted",
     "RunTimeout",
     "__version__",
+    "async_expect",
+    "expect",
 ]
 
 

@@ -6,15 +6,20 @@ For programs without an event loop. Written from ``deskhand.desktop.remote`` by
 
 import time
 import uuid
-from collections.abc import Mapping, Sequence
+import webbrowser
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
+from deskhand.desktop.client.awaited import Awaited, Wanted
 from deskhand.desktop.client.blocking import BlockingClient
+from deskhand.desktop.client.browser_result import BrowserResult, browser_result
 from deskhand.desktop.client.command import service_command
+from deskhand.desktop.client.input_devices_sync import Keyboard, Mouse
 from deskhand.desktop.client.local_service import LocalService
+from deskhand.desktop.client.screen_waits_sync import ScreenWaits
 from deskhand.desktop.client.session_sync import (
     Applications,
     Clipboard,
@@ -26,13 +31,11 @@ from deskhand.desktop.client.transport_sync import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
 
 from . import results
-from .errors import DesktopRefused, DesktopUnavailable, InvalidAction, NotOnDesktop
+from .errors import DesktopRefused, DesktopUnavailable, NotOnDesktop
 from .geometry import Point, Region, SpaceName
-from .results import Batch, BrowserResult, Done, Ended, Picture, Recording, Status, Widget
+from .results import Batch, Done, Ended, Picture, Recording, Status, Widget
 
 Json = dict[str, Any]
-Button = Literal["left", "middle", "right", "back", "forward"]
-Direction = Literal["up", "down", "left", "right"]
 
 # The service holds a request for process output for at most so long; `run` repeats it.
 _LONGEST_WAIT = 60.0
@@ -41,109 +44,6 @@ _ORPHAN_SECONDS = "3600"
 _END_SECONDS = 60.0
 _NOT_RUNNING = 409
 """Status of a signal to a process that has exited."""
-_LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
-
-
-class Mouse:
-    """The mouse of one desktop. ``observe`` waits until the screen settles and adds a picture."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def click(
-        self,
-        x: int,
-        y: int,
-        *,
-        button: Button = "left",
-        count: int = 1,
-        modifiers: Sequence[str] = (),
-        observe: bool = False,
-    ) -> Done:
-        """Click at a point while holding ``modifiers``.
-
-        Raises:
-            InvalidAction: For more than three clicks, or several of another button.
-        """
-        action = _LEFT_CLICKS.get(count) if button == "left" else f"{button}_click"
-        if action is None or (button != "left" and count != 1):
-            raise InvalidAction("The left button clicks one to three times, others once.")
-        held = list(modifiers)
-        return self._transport.act(action, observe, coordinate=[x, y], modifiers=held)
-
-    def click_widget(self, ref: str, *, observe: bool = False) -> Done:
-        """Click the middle of a widget of the newest accessibility tree."""
-        return self._transport.act("left_click", observe, ref=ref)
-
-    def double_click(self, x: int, y: int, *, observe: bool = False) -> Done:
-        """Click twice at a point."""
-        return self._transport.act("double_click", observe, coordinate=[x, y])
-
-    def move(self, x: int, y: int, *, seconds: float = 0.0) -> Done:
-        """Move the pointer, at once or smoothly."""
-        return self._transport.act("mouse_move", coordinate=[x, y], duration=seconds)
-
-    def down(self) -> Done:
-        """Press the left button at the pointer's position without releasing it."""
-        return self._transport.act("left_mouse_down")
-
-    def up(self) -> Done:
-        """Release the left button."""
-        return self._transport.act("left_mouse_up")
-
-    def drag(
-        self,
-        *path: tuple[int, int],
-        seconds: float = 0.2,
-        observe: bool = False,
-    ) -> Done:
-        """Move along two or more points with the left button pressed."""
-        points = [list(point) for point in path]
-        return self._transport.act("left_click_drag", observe, path=points, duration=seconds)
-
-    def scroll(
-        self,
-        x: int,
-        y: int,
-        direction: Direction = "down",
-        notches: int = 3,
-        *,
-        pixels: int | None = None,
-        observe: bool = False,
-    ) -> Done:
-        """Turn the wheel at a point, by notches or by approximately ``pixels``."""
-        amount = {"scroll_amount": notches} if pixels is None else {"scroll_pixels": pixels}
-        at = [x, y]
-        return self._transport.act(
-            "scroll", observe, coordinate=at, scroll_direction=direction, **amount
-        )
-
-
-class Keyboard:
-    """The keyboard of one desktop. ``observe`` as for `Mouse`."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def type(self, text: str, *, delay_ms: int = 0, observe: bool = False) -> Done:
-        """Type a text in any script, with a pause of ``delay_ms`` after each character."""
-        return self._transport.act("type", observe, text=text, delay_ms=delay_ms)
-
-    def press(self, chord: str, *, observe: bool = False) -> Done:
-        """Press and release a key or a chord, such as ``Return`` or ``ctrl+s``."""
-        return self._transport.act("key", observe, text=chord)
-
-    def down(self, chord: str) -> Done:
-        """Press a key or a chord without releasing it."""
-        return self._transport.act("key_down", text=chord)
-
-    def up(self, chord: str) -> Done:
-        """Release a key or a chord."""
-        return self._transport.act("key_up", text=chord)
-
-    def hold(self, chord: str, seconds: float = 1.0) -> Done:
-        """Hold a key or a chord for ``seconds``."""
-        return self._transport.act("hold_key", text=chord, duration=seconds)
 
 
 class Recordings:
@@ -204,6 +104,8 @@ class Desktop:
         # The client of a control plane, of which this desktop is a part.
         self._shared: BlockingClient | None = None
         self._end_path = ""
+        self._page = ""
+        self._waits = ScreenWaits(transport)
         self.mouse = Mouse(transport)
         self.keyboard = Keyboard(transport)
         self.recording = Recordings(transport)
@@ -218,7 +120,9 @@ class Desktop:
     ) -> Self:
         """Return the desktop served at ``url``: a service or, with an id, a control plane."""
         root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
-        return cls(Transport(root, space), service=None, address=url, token=token)
+        found = cls(Transport(root, space), service=None, address=url, token=token)
+        found._page = f"/desktops/{desktop_id}" if desktop_id else ""
+        return found
 
     @classmethod
     def launch(
@@ -250,6 +154,7 @@ class Desktop:
         found = cls(Transport(root, space), service=None, address=address, token="")
         found._shared = found._transport.client = client
         found._end_path = root if ends else ""
+        found._page = f"/desktops/{desktop_id}"
         return found
 
     def __enter__(self) -> Self:
@@ -260,6 +165,7 @@ class Desktop:
         try:
             if self._service is not None:
                 address, token = self._service.open()
+            self._address = address
             self._transport.client = BlockingClient(address, token).__enter__()
         except BaseException:
             self.close()
@@ -313,6 +219,49 @@ class Desktop:
             Path(path).write_bytes(picture.data)
         return picture
 
+    def show(self, *, open_browser: bool = True) -> str:
+        """Open the live view in this machine's browser; return its address, which signs in once.
+
+        Raises:
+            DesktopUnavailable: If the service is at a unix socket, which no browser opens.
+        """
+        if self._address.startswith("unix:"):
+            raise DesktopUnavailable(f"no browser opens {self._address}: serve at HOST:PORT")
+        client = self._transport.open_client()
+        code = (client.request("POST", "/api/v0/login/codes", json={}))["code"]
+        after = f"?next={self._page}" if self._page else ""
+        # Browsers do not send the fragment, so the code reaches no server log.
+        address = f"{self._address}/login{after}#code={code}"
+        if open_browser:
+            webbrowser.open(address)
+        return address
+
+    def wait_until(
+        self,
+        *,
+        text: str = "",
+        window: str = "",
+        widget: str = "",
+        role: str = "",
+        colour: str = "",
+        region: tuple[int, int, int, int] | None = None,
+        timeout: float = 30.0,
+    ) -> Awaited:
+        """Wait until all that is given is on the screen at one moment; return a picture of it.
+
+        ``text`` is part of the name of a visible widget and ``window`` part of a title, in any
+        case; ``widget`` is a whole name, with ``role`` of that role; ``colour``, as ``#ff8000``, is
+        that of some pixel of the screen, or of ``region``.
+
+        Raises:
+            ConditionNotMet: After ``timeout`` seconds; the text states what was there.
+            InvalidAction: If nothing is given, or the colour is none.
+        """
+        wanted = Wanted(
+            text, window, widget, role, colour, None if region is None else Region(*region)
+        )
+        return self._waits.until(wanted, timeout)
+
     def accessibility(self) -> tuple[Widget, ...]:
         """Return the accessibility tree, with refs for :meth:`Mouse.click_widget`."""
         tree = self._transport.request("GET", "/desktop/accessibility")
@@ -323,7 +272,7 @@ class Desktop:
         body = {"action": action, **fields}
         path, timeout = "/desktop/browser", 90.0 + float(fields.get("duration", 0))
         found = self._transport.request("POST", path, json=body, timeout=timeout)
-        return results.browser_result(found)
+        return browser_result(found)
 
     def events(self, since: str = "") -> EventStream:
         """Return the stream of events, used in ``with``: new ones, or since an event's id."""

@@ -3,16 +3,26 @@
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
+from .errors import EmptyPicture
 from .geometry import Point, Region, Size
 
 Json = Mapping[str, Any]
 
+_SUFFIXES = {".jpeg": "jpeg", ".jpg": "jpeg", ".png": "png", ".webp": "webp"}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Picture:
-    """A picture of the screen."""
+    """A picture of the screen; notebooks show it.
+
+    >>> Picture(b"...", "png", Size(1280, 720), "boot-7")
+    Picture(png, 1280x720, 3 bytes)
+    """
 
     data: bytes
     """The image file; empty when nothing has changed since the frame named by ``since``."""
@@ -26,6 +36,39 @@ class Picture:
     def unchanged(self) -> bool:
         """True if the screen still shows the frame named by ``since``."""
         return not self.data
+
+    def __repr__(self) -> str:
+        return (
+            f"Picture({self.format}, {self.size.width}x{self.size.height}, {len(self.data)} bytes)"
+        )
+
+    def _repr_png_(self) -> bytes | None:
+        """Return the PNG file that a notebook shows."""
+        return None if self.unchanged else self._encoded("png")
+
+    def to_pil(self) -> Any:
+        """Return it as a ``PIL.Image.Image``; raises `EmptyPicture` if it is unchanged."""
+        if self.unchanged:
+            raise EmptyPicture(f"nothing has changed since frame {self.frame_id}")
+        # Pillow takes 60 ms to load, which most programs need not pay.
+        return import_module("PIL.Image").open(BytesIO(self.data))
+
+    def save(self, path: Path | str) -> Path:
+        """Write a file, in the format of its suffix, and return its path.
+
+        Raises:
+            EmptyPicture: If it is unchanged.
+        """
+        to = Path(path)
+        to.write_bytes(self._encoded(_SUFFIXES.get(to.suffix.lower(), self.format)))
+        return to
+
+    def _encoded(self, kind: str) -> bytes:
+        if kind == self.format and self.data:
+            return self.data
+        to = BytesIO()
+        self.to_pil().convert("RGB").save(to, kind)
+        return to.getvalue()
 
 
 @dataclass(frozen=True)
@@ -43,28 +86,6 @@ class Done:
     changed_fraction: float | None = None
     changed_regions: tuple[Region, ...] = ()
     picture: Picture | None = None
-
-
-@dataclass(frozen=True)
-class Tab:
-    """A tab of the browser."""
-
-    id: str
-    title: str
-    url: str
-    active: bool = False
-
-
-@dataclass(frozen=True)
-class BrowserResult:
-    """Result of a member of the browser toolset."""
-
-    text: str
-    tabs: tuple[Tab, ...] = ()
-    changes: tuple[Json, ...] = ()
-    """Tabs opened and downloads, as the HTTP API has them in ``state_changes``."""
-    picture: bytes = b""
-    """The image file of ``screenshot`` and ``zoom``."""
 
 
 @dataclass(frozen=True)
@@ -358,15 +379,3 @@ def _picture(body: Json) -> Picture | None:
         Size(int(body["screenshot_width"]), int(body["screenshot_height"])),
         str(body["frame_id"]),
     )
-
-
-def browser_result(data: Json) -> BrowserResult:
-    """Read the answer of the browser toolset."""
-    state = data["browser_state"]
-    tabs = (
-        Tab(one["tab_id"], one["title"], one["url"], one.get("active", False))
-        for one in state["tabs"]
-    )
-    changes = tuple(state.get("state_changes", ()))
-    picture = base64.b64decode(data.get("screenshot_data", ""))
-    return BrowserResult(data["text"], tuple(tabs), changes, picture)

@@ -7,9 +7,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent
 NAMES = (
-    *(f"desktop/{name}" for name in ("client/transport", "client/session", "remote")),
+    *(f"desktop/client/{name}" for name in ("transport", "session", "input_devices")),
+    *("desktop/client/screen_waits", "desktop/remote"),
     *(f"tools/client/{name}" for name in ("plane_transport", "run_events", "run")),
-    *(f"tools/client/{name}" for name in ("collections", "client")),
+    *(f"tools/client/{name}" for name in ("collections", "client", "expectations")),
 )
 
 _GENERATED = [name.rpartition("/")[2] for name in NAMES]

@@ -321,7 +321,23 @@ VALUES = {
 
 TWINS = {
     *("Applications", "Clipboard", "Desktop", "EventStream", "Keyboard", "Lease", "Mouse"),
-    *("Client", "DesktopCollection", "FileCollection", "PlaneTransport", "Recordings", "Run"),
-    *("RunEvents", "RunRecording", "SecretCollection", "TokenCollection", "Transport", "Windows"),
+    *(
+        "Client",
+        "DesktopCollection",
+        "Expectation",
+        "FileCollection",
+        "PlaneTransport",
+        "Recordings",
+        "Run",
+    ),
+    *(
+        "RunEvents",
+        "RunRecording",
+        "ScreenWaits",
+        "SecretCollection",
+        "TokenCollection",
+        "Transport",
+        "Windows",
+    ),
 }
 """Classes whose twin without ``await`` has the same name."""

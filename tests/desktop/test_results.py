@@ -1,9 +1,13 @@
 import base64
+from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from deskhand.desktop import results
+from deskhand.desktop.errors import EmptyPicture
 from deskhand.desktop.geometry import Point, Region, Size
 
 HEADERS = {"deskhand-picture-size": "1280x720", "deskhand-frame-id": "boot-7"}
@@ -18,17 +22,6 @@ def test_a_picture_knows_its_size_and_frame() -> None:
 def test_an_answer_without_a_picture_is_unchanged() -> None:
     assert results.picture_of_reply(HEADERS, b"", "png").unchanged
     assert results.picture_of_reply({}, b"", "jpeg").size == Size(0, 0)
-
-
-def test_a_member_of_the_browser_toolset_has_tabs_and_perhaps_a_picture() -> None:
-    tab = {"tab_id": "t1", "title": "A", "url": "http://a/", "active": True}
-    opened = {"type": "tab_opened", "tab_id": "t1"}
-    body = {"text": "x", "browser_state": {"tabs": [tab], "state_changes": [opened]}}
-    expected = results.Tab("t1", "A", "http://a/", active=True)
-    found = results.browser_result(body)
-    assert found == results.BrowserResult("x", (expected,), (opened,))
-    pictured = {"text": "", "browser_state": {"tabs": []}, "screenshot_data": "UE5H"}
-    assert results.browser_result(pictured).picture == b"PNG"
 
 
 def test_an_unobserved_action_has_no_picture() -> None:
@@ -171,3 +164,39 @@ def test_the_lease_names_the_holder_of_control(holder: Any, expected: tuple[str,
 def test_an_event_is_read() -> None:
     body = {"id": "b-1", "kind": "window_opened", "at": 5, "data": {"id": 7}}
     assert results.event(body) == results.Event("b-1", "window_opened", 5.0, {"id": 7})
+
+
+def taken(kind: str) -> results.Picture:
+    to = BytesIO()
+    Image.new("RGB", (4, 3), "#ff8000").save(to, kind)
+    return results.Picture(to.getvalue(), kind, Size(4, 3), "boot-7")
+
+
+def test_a_picture_is_short_to_print() -> None:
+    assert repr(results.Picture(b"png", "png", Size(1280, 720), "boot-7")) == (
+        "Picture(png, 1280x720, 3 bytes)"
+    )
+
+
+@pytest.mark.parametrize("kind", ["png", "jpeg", "webp"])
+def test_a_notebook_shows_a_picture_of_each_format(kind: str) -> None:
+    shown = taken(kind)._repr_png_()
+    assert shown is not None
+    assert shown.startswith(b"\x89PNG")
+    assert taken(kind).to_pil().size == (4, 3)
+
+
+def test_a_picture_is_saved_in_the_format_of_the_suffix(tmp_path: Path) -> None:
+    picture = taken("png")
+    assert picture.save(tmp_path / "a.png").read_bytes() == picture.data
+    assert picture.save(tmp_path / "a.JPG").read_bytes().startswith(b"\xff\xd8")
+    assert picture.save(str(tmp_path / "a.bin")).read_bytes() == picture.data
+
+
+def test_an_unchanged_picture_has_nothing_to_save(tmp_path: Path) -> None:
+    empty = results.Picture(b"", "png", Size(4, 3), "boot-7")
+    assert empty._repr_png_() is None
+    for use in (empty.to_pil, lambda: empty.save(tmp_path / "a.png")):
+        with pytest.raises(EmptyPicture, match="boot-7"):
+            use()
+    assert not (tmp_path / "a.png").exists()
