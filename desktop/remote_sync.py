@@ -75,6 +75,11 @@ class Recordings:
         path = f"/desktop/recordings/{recording_id}"
         return results.recording(self._transport.request("GET", path))
 
+    def steps(self, recording_id: str) -> tuple[Json, ...]:
+        """Return the steps of a recording, as the HTTP API has them."""
+        found = self._transport.request("GET", f"/desktop/recordings/{recording_id}")
+        return tuple(found["steps"])
+
     def download(self, recording_id: str, to: Path | str) -> int:
         """Write a recording's video to a file and return its length in bytes."""
         path = self._transport.path(f"/desktop/recordings/{recording_id}/video")

@@ -189,6 +189,7 @@ tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agen
   tools/conversation tools/documents tools/kit tools/kit/support tools/playbooks
   tools/playbooks/form tools/playbooks/targets
 tools/playbooks/targets: desktop desktop/targets tools/playbooks
+tools/pytest_plugin: desktop desktop/remote_sync.py
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
 tools/store/migrations: tools/store
 tools/secrets: desktop desktop/secrets tools/store
@@ -238,6 +239,7 @@ OWNER = {
     },
     "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
+    "pytest": {"tools/pytest_plugin"},
     "sqlalchemy": {
         *(
             "tools/agents/approvals",

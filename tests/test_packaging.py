@@ -1,7 +1,9 @@
 import importlib.metadata
+import importlib.util
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -41,6 +43,12 @@ def test_the_wheel_holds_nothing_else_but_its_own_description(wheel: list[str]) 
     tops = {name.partition("/")[0] for name in wheel}
     assert {top for top in tops if not top.startswith("deskhand-")} == {"deskhand"}
     assert any(name.endswith("licenses/NOTICE") for name in wheel)
+
+
+def test_pytest_finds_the_plugin_by_its_entry_point() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (module,) = project["entry-points"]["pytest11"].values()
+    assert importlib.util.find_spec(module) is not None
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -10,6 +10,7 @@ from tests.system.services import PATIENCE
 pytestmark = pytest.mark.x11
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a whole run")
 def test_a_program_runs_a_task_and_keeps_its_video(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -1,0 +1,1 @@
+"""Plugin for pytest: the fixture ``desktop``, and what a failed test leaves behind."""
