@@ -268,6 +268,58 @@ def agents(found: Json) -> Iterator[str]:
         yield table((length.replace("_", " "), *head), rows)
 
 
+def accessibility(found: Json) -> Iterator[str]:
+    yield "## The tree of widgets"
+    yield (
+        f"A page of {found['widgets']:,} widgets in the desktop's browser, read in one request"
+        f" (`python -m bench.accessibility`, {found['trials']} times in turns, load"
+        f" {found['machine']['load_1m']})."
+    )
+    rows = (
+        (way, f"{it['median_s']} s", f"{it['quickest_s']} s") for way, it in found["ways"].items()
+    )
+    yield table(("form", "median", "quickest"), rows)
+
+
+def mcp(found: Json) -> Iterator[str]:
+    yield "## A click over MCP"
+    yield (
+        "A click with its settled image over MCP, and by our own route in the same place, in turns"
+        f" (`python -m bench.mcp`, load {found['machine']['load_1m']}). The quickest of all turns"
+        " shows what a way costs while other work keeps the machine busy. `deskhand mcp` without a"
+        f" control plane lists its tools {found['listed_ms']} ms after its start; 200 calls over"
+        f" `/mcp` add {found['http']['grown_mib']} MiB to the desktop service."
+    )
+    ways = {
+        "`/mcp` of a desktop": ("http", "mcp"),
+        "`/mcp` after `initialize`": ("http", "mcp_initialize"),
+        "standard input and output": ("stdio", "stdio"),
+    }
+    rows = (
+        (
+            title,
+            *(
+                f"{found[place][kind][way]} ms"
+                for kind in ("median", "quickest")
+                for way in (name, "route")
+            ),
+        )
+        for title, (place, name) in ways.items()
+    )
+    yield table(("way", "median", "our route", "quickest", "our route"), rows)
+
+
+def forward(found: Json) -> Iterator[str]:
+    yield "## `deskhand forward`"
+    through = found["throughput_mib_s"]
+    yield (
+        f"One viewer through `deskhand forward vnc` gets {through['forward']:,} MiB/s, through the"
+        f" relay alone {through['relay']:,} MiB/s ({through['ratio']} of it). The command listens"
+        f" after {found['ready_ms']} ms and uses {found['rss_mib']} MiB"
+        " (`python -m bench.forward`)."
+    )
+
+
 SECTIONS = {
     "launch": launch,
     "screenshot": screenshots,
@@ -275,6 +327,9 @@ SECTIONS = {
     "settle": settle,
     "recording": recording,
     "relay": relay,
+    "forward": forward,
+    "mcp": mcp,
+    "accessibility": accessibility,
     "fleet": fleet,
     "frame_cost": frame_cost,
     "plane": plane,

@@ -302,7 +302,7 @@ PURE = {
 """Folders and modules that must stay pure."""
 
 VALUES = {
-    "desktop.accessibility.admitted_field",
+    *("desktop.accessibility.admitted_field", "desktop.accessibility.interfaces"),
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "desktop.launch_port.launch_port",
     *("desktop.pages.schema", "desktop.pages.scripts"),

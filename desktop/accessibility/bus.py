@@ -12,19 +12,11 @@ from deskhand.desktop.errors import NoAccessibility
 
 NAME = "org.a11y.Bus"
 """Service on the session bus; D-Bus activation of this name starts the AT-SPI bus."""
-ACCESSIBLE = "org.a11y.atspi.Accessible"
-COMPONENT = "org.a11y.atspi.Component"
-DOCUMENT = "org.a11y.atspi.Document"
-REGISTRY = "org.a11y.atspi.Registry"
-REPLY_SERIAL = 5
-"""Number of the header field REPLY_SERIAL (D-Bus specification, header fields)."""
 START_SECONDS = 5.0
 """Time for at-spi-bus-launcher to start and answer."""
 
 _PLACE = {"object_path": "/org/a11y/bus", "bus_name": NAME}
 
-Address = tuple[str, str]
-"""Bus name and object path."""
 NONSENSE = (IndexError, TypeError, ValueError)
 """Errors of unpacking a message whose signature is not the one of the AT-SPI interface."""
 

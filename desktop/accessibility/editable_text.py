@@ -10,7 +10,7 @@ from jeepney import DBusAddress, Message, MessageType, Properties, new_method_ca
 from jeepney.io.blocking import DBusConnection
 from jeepney.wrappers import DBusErrorResponse
 
-from .bus import ACCESSIBLE, Address
+from .interfaces import ACCESSIBLE, Address
 
 EDITABLE_TEXT, TEXT = "org.a11y.atspi.EditableText", "org.a11y.atspi.Text"
 _REPLY_SECONDS = 2.0

@@ -36,10 +36,7 @@ from .admitted_field import AdmittedField, FieldState
 from .bus import (
     NAME,
     NONSENSE,
-    REGISTRY,
-    REPLY_SERIAL,
     START_SECONDS,
-    Address,
     ConnectBus,
     next_message,
     session_bus,
@@ -48,6 +45,7 @@ from .bus import (
 from .editable_text import fill
 from .editable_text import length as text_length
 from .focused_field import FocusedField, described
+from .interfaces import REGISTRY, REPLY_SERIAL, Address
 from .password_fields import PasswordFocusHistory
 from .web_page import page_of, process_of, role_question
 

@@ -7,7 +7,7 @@ from jeepney import DBusAddress, Message, MessageType, Properties, new_method_ca
 from jeepney.io.blocking import DBusConnection
 from jeepney.wrappers import DBusErrorResponse
 
-from .bus import ACCESSIBLE, Address
+from .interfaces import ACCESSIBLE, Address
 
 _HINTS = ("id", "class", "placeholder-text", "text-input-type", "html-input-name", "autocomplete")
 """Object attributes by which pages say what a field is for."""

@@ -13,7 +13,7 @@ from jeepney import (
 from jeepney.io.blocking import DBusConnection
 from jeepney.wrappers import DBusErrorResponse
 
-from .bus import ACCESSIBLE, DOCUMENT, Address
+from .interfaces import ACCESSIBLE, DOCUMENT, Address
 
 _DOCUMENTS = ("document web", "document frame")
 _WINDOWS = ("frame", "dialog", "window")

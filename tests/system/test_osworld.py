@@ -7,7 +7,9 @@ import httpx2
 import pytest
 from PIL import Image
 
+from tests.system.reporting_page import reporting_page
 from tests.system.services import PATIENCE, Service, until
+from tests.system.wide_page import NAMES, PAGE
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
 
@@ -154,3 +156,22 @@ def test_a_viewer_may_only_watch(osworld: Service) -> None:
         ]
         assert viewer.get("terminal").json() == {"output": None, "status": "success"}
         assert viewer.post("execute", json={"command": "true"}).status_code == 403
+
+
+@pytest.mark.soak
+@pytest.mark.browser
+@pytest.mark.slow("a browser with 5,000 widgets")
+def test_a_page_of_5000_widgets_is_complete(osworld: Service, http: httpx2.Client) -> None:
+    # A browser that starts after the first request reports its pages.
+    http.get("accessibility")
+    with reporting_page(PAGE) as (url, _):
+        osworld.post("/api/v0/desktop/open", {"url": url})
+
+        def every_button() -> bool:
+            found = http.get("accessibility").json()["AT"]
+            return all(f"name={name}" in found for name in NAMES)
+
+        until(every_button, "the buttons of the page")
+    tree = osworld.http.get("/api/v0/desktop/accessibility")
+    assert tree.json()["complete"]
+    assert all(name in tree.text for name in NAMES)

@@ -130,6 +130,35 @@ def test_a_widget_that_names_itself_as_its_child_ends_somewhere() -> None:
         assert not widgets_on(connection)[1]
 
 
+def test_many_widgets_are_read_in_order() -> None:
+    paths = [f"/{number}" for number in range(700)]
+    said = tree(*paths) | {path: {**WELL, "Get": ("v", (("s", path),))} for path in paths}
+    with bus(said) as connection:
+        found, complete = widgets_on(connection)
+        assert complete
+        assert [node.name for node in found] == paths
+
+
+def test_more_widgets_than_the_limit_are_left_out() -> None:
+    with bus(tree("/a", "/b", "/c")) as connection:
+        # The root and two applications.
+        assert widgets_on(connection, most=3) == ((ONE, ONE), False)
+
+
+def test_a_tree_that_takes_too_long_is_incomplete() -> None:
+    with bus(tree("/a")) as connection:
+        assert widgets_on(connection, longest=0.0) == ((), False)
+
+
+def test_a_message_that_has_arrived_before_is_passed_over() -> None:
+    with bus({**tree("/a"), "/": WELL}) as connection:
+        for question in ("GetRoleName", "GetState"):
+            connection.send(new_method_call(DBusAddress("/", APP, "org.example"), question))
+        # The second one may be in the buffer of the connection, whole or in part.
+        assert next_message(connection, 20) is not None
+        assert widgets_on(connection) == ((ONE,), True)
+
+
 def test_what_cannot_be_read_is_passed_over() -> None:
     with bus({"/": {"GetRoleName": UNREADABLE, "GetState": WELL["GetState"]}}) as connection:
         for question in ("GetRoleName", "GetState"):
