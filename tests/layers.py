@@ -240,6 +240,7 @@ OWNER = {
     "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "pytest": {"tools/pytest_plugin"},
+    "rich": {"tools/commands/output"},
     "sqlalchemy": {
         *(
             "tools/agents/approvals",

@@ -34,6 +34,7 @@ from .cli_options import (
 )
 from .cli_playbooks import app as playbooks
 from .cli_recordings import app as recordings
+from .cli_run import run
 from .cli_runs import app as runs
 from .cli_runs import ps
 
@@ -48,6 +49,7 @@ app = typer.Typer(
     help="A computer for software agents, and a window on it for people.",
 )
 
+app.command("run", rich_help_panel=RUNS)(run)
 app.add_typer(actions)
 app.add_typer(runs, name="runs", rich_help_panel=RUNS)
 app.add_typer(recordings, name="recordings", rich_help_panel=RUNS)
@@ -111,24 +113,6 @@ def desktop(context: typer.Context) -> None:
     # The options are those of the desktop service, which parses them itself.
     command = command_module("desktop").command(context.args)
     os.execv(command[0], command)  # noqa: S606 - the keeper takes our place, pid included
-
-
-@app.command(rich_help_panel=RUNS)
-def run(
-    task: Annotated[str, typer.Argument(help="What to do, in words.")],
-    model: Model = None,
-    url: Url = None,
-    data_dir: DataDir = None,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait at most.", min=1)] = 1800.0,
-    approval: Annotated[
-        Literal["auto", "risky", "every"] | None,
-        typer.Option(help="What to ask you before it is done; by default the setting."),
-    ] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Give one task to an agent with a desktop of its own; show progress and the result."""
-    order = {"prompt": task, "model": model, "approval": approval}
-    raise typer.Exit(command_module("runs.run").main(order, url, data_dir, timeout, as_json))
 
 
 @app.command(rich_help_panel=SERVICE)

@@ -96,3 +96,15 @@ def plane_selector(url: str | None, data_dir: Path | None) -> Any:
 def desktop_selector(url: str | None, data_dir: Path | None, desktop_id: str | None) -> Any:
     """Return the desktop that the options select."""
     return command_module("desktop_target").DesktopSelector(url, data_dir, desktop_id)
+
+
+def form_of(as_json: bool, as_lines: bool) -> str:
+    """Return the form of the output."""
+    if as_json and as_lines:
+        raise typer.BadParameter("give either --json or --jsonl")
+    return "json" if as_json else "jsonl" if as_lines else "text"
+
+
+def given_text(text: str) -> str:
+    """Return an argument, or the standard input where the argument is ``-``."""
+    return typer.get_text_stream("stdin").read() if text == "-" else text

@@ -12,6 +12,8 @@ from .cli_options import (
     Run,
     Url,
     command_module,
+    form_of,
+    given_text,
     plane_selector,
 )
 
@@ -19,13 +21,6 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Find runs, follow them, and give agents messages and answers.",
 )
-
-
-def form_of(as_json: bool, as_lines: bool) -> str:
-    """Return the form of the output."""
-    if as_json and as_lines:
-        raise typer.BadParameter("give either --json or --jsonl")
-    return "json" if as_json else "jsonl" if as_lines else "text"
 
 
 def _runs() -> Any:
@@ -160,8 +155,3 @@ def share(
     """Print a link that shows this run only; `deskhand token rm` ends it."""
     where = plane_selector(url, data_dir)
     raise typer.Exit(_runs().share(where, run, hours, conversation, as_json))
-
-
-def given_text(text: str) -> str:
-    """Return an argument, or the standard input where the argument is ``-``."""
-    return typer.get_text_stream("stdin").read() if text == "-" else text

@@ -78,9 +78,12 @@ class Models:
         account = self._accounts.get(provider)
         if account is None:
             known = PROVIDERS.get(provider)
-            wanted = key_variables()
-            if known is not None:
-                wanted = known.keys[0] if known.needs_key else known.base_url
+            if known is None:
+                raise NoModel(
+                    f"the model {name!r} is unknown (`deskhand models` lists the known ones): for"
+                    f" one of a provider set {key_variables()}, {SCRIPTED_ADVICE}"
+                )
+            wanted = known.keys[0] if known.needs_key else known.base_url
             raise NoModel(f"the model {name!r} needs a key: set {wanted}, {SCRIPTED_ADVICE}")
         if not self._has_client(account.provider.library):
             raise NoModel(

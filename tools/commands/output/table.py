@@ -30,9 +30,16 @@ class Column:
 
 def printable(text: str) -> str:
     """Return a text as one line without characters that control a terminal."""
+    return " ".join(harmless(text).split())
+
+
+def harmless(text: str) -> str:
+    """Return a text with its lines, without characters that control a terminal."""
     # Cc has the escapes, Cf the marks that reverse the direction of writing.
-    cleaned = (" " if unicodedata.category(one) in ("Cc", "Cf") else one for one in text)
-    return " ".join("".join(cleaned).split())
+    controls = ("Cc", "Cf")
+    return "".join(
+        " " if unicodedata.category(one) in controls and one not in "\n\t" else one for one in text
+    )
 
 
 def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:

@@ -10,18 +10,12 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.commands.control_plane import NoControlPlane
+from deskhand.tools.commands.exit_status import DONE, FAILED, INTERRUPTED, NOT_STARTED, USAGE
 from deskhand.tools.commands.http import PlaneConnection, connected
-from deskhand.tools.commands.runs.run import (
-    DONE,
-    FAILED,
-    INTERRUPTED,
-    NOT_STARTED,
-    USAGE,
-    Interrupted,
-    exit_code,
-    follow,
-    print_result,
-)
+from deskhand.tools.commands.runs.follow import exit_code, follow, print_result
+from deskhand.tools.commands.runs.progress import progress_of
+from deskhand.tools.commands.runs.run import Interrupted
+from deskhand.tools.commands.runs.runs import Form
 from deskhand.tools.commands.terminal import START_ERRORS, print_error, print_json, print_line
 from deskhand.tools.commands.terminal import settings as read_settings
 
@@ -50,13 +44,13 @@ def run(
         given[key] = value
 
     async def work(plane: PlaneConnection) -> int:
-        quiet: Callable[[str], None] = (lambda _: None) if as_json else print_line
+        form: Form = "json" if as_json else "text"
         stored = await _stored(plane, name) if name.endswith(".yaml") else name
         spawned = await plane.client.request(
             "POST", f"{PLAYBOOKS}/{stored}/runs", json={"set": given}, timeout=SPAWN_SECONDS
         )
-        result = await follow(plane, spawned["chat_id"], timeout, quiet)
-        print_result(result, plane, as_json)
+        result = await follow(plane, spawned["chat_id"], timeout, progress_of(form))
+        await print_result(result, plane, form)
         return exit_code(result)
 
     return _connected(work, url, data_dir)

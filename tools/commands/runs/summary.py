@@ -125,3 +125,15 @@ def step_line(step: Mapping[str, Any]) -> str:
     mark = "x" if step.get("error") else "-"
     title = step.get("title") or step.get("action") or step.get("tool")
     return f"  {mark} {step['index'] + 1:>3}  {printable(str(title))}  ({took:.0f} ms)"
+
+
+def live_text(chat: Mapping[str, Any], began: float, now: float) -> str:
+    """Return the present of a run in a line: step, elapsed time, tokens and last activity."""
+    usage = chat.get("usage") or {}
+    steps = chat.get("steps") or []
+    tokens = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+    last = steps[-1] if steps else {}
+    waiting = chat.get("waiting_for") or {}
+    doing = waiting.get("text") or last.get("title") or last.get("tool") or "starting"
+    parts = (f"step {len(steps)}", clock(now - began), f"{amount(tokens)} tokens", doing)
+    return " · ".join(printable(str(part)) for part in parts)

@@ -1,6 +1,13 @@
 import pytest
 
-from deskhand.tools.commands.output.table import Column, cells, printable, shortened, table
+from deskhand.tools.commands.output.table import (
+    Column,
+    cells,
+    harmless,
+    printable,
+    shortened,
+    table,
+)
 
 COLUMNS = (
     Column("ID"),
@@ -66,3 +73,7 @@ def test_a_text_is_shortened_to_the_columns_that_it_takes(
 
 def test_a_mark_takes_no_column() -> None:
     assert cells("e\u0301") == 1
+
+
+def test_a_report_keeps_its_lines() -> None:
+    assert harmless("one\n\ttwo\x1b[2J") == "one\n\ttwo [2J"

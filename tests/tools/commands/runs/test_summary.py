@@ -6,6 +6,7 @@ from deskhand.tools.commands.runs.summary import (
     all_rows,
     desktop_row,
     facts,
+    live_text,
     run_row,
     state_of,
     step_line,
@@ -71,3 +72,20 @@ def test_facts_that_are_not_known_are_left_out() -> None:
 def test_a_step_is_a_line(step: dict[str, Any], title: str, error: str | None, mark: str) -> None:
     ended = {**step, "index": 0, "error": error, "started_at": 1.0, "ended_at": 1.25}
     assert step_line(ended) == f"  {mark}   1  {title}  (250 ms)"
+
+
+@pytest.mark.parametrize(
+    ("changes", "doing"),
+    [
+        ({}, "starting"),
+        ({"steps": [{"title": "Click"}]}, "Click"),
+        ({"steps": [{"tool": "execute"}]}, "execute"),
+        ({"steps": [{"title": "Click"}], "waiting_for": {"text": "for a slot"}}, "for a slot"),
+    ],
+)
+def test_the_live_line_has_step_time_tokens_and_activity(
+    changes: dict[str, Any], doing: str
+) -> None:
+    chat = {"usage": {"input_tokens": 1_000, "output_tokens": 500}, **changes}
+    steps = len(changes.get("steps", ()))
+    assert live_text(chat, 10.0, 77.0) == f"step {steps} · 1:07 · 1.5k tokens · {doing}"
