@@ -116,6 +116,9 @@ class TraceTranscript:
         """Return the newest checkpoint."""
         return self.checkpoints[-1] if self.checkpoints else None
 
+    async def take_messages(self) -> None:
+        pass
+
     async def begin_checkpoint(self, reason: str) -> str:
         """Begin a checkpoint."""
         return reason

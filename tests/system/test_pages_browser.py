@@ -345,6 +345,7 @@ def test_a_step_shows_what_the_agent_wrote_ran_and_received(
             said(2, "user", {**result, "content": [{"type": "text", "text": f"Out: {markup}"}]}),
         )
         async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.get_by_role("tab", name="Steps").click()
             await page.locator("#steps button").click()
             box = page.locator("#step-box")
             await expect(box.get_by_text("I read the file.")).to_be_visible()
@@ -376,7 +377,7 @@ def test_a_person_sends_the_agent_a_message(connection: BrowserConnection, tmp_p
             await page.get_by_role("button", name="Interrupt and send").click()
             await expect(box).to_have_value("")
         assert [asked for asked in shown.chats.asked if asked[0] == "send"] == [
-            ("send", chat.id, "Use the blue one.", False),
+            ("send", chat.id, "Use the blue one.", False, "after_step"),
             ("send", chat.id, "Stop that.", True),
         ]
 

@@ -173,8 +173,10 @@ class Chats(Protocol):
     async def dropped_thinking(self) -> int:
         """Return how many thinking blocks providers have dropped from requests."""
 
-    async def send(self, chat_id: str, message: str, interrupt: bool = False) -> Any:
-        """Send a message to a chat."""
+    async def send(
+        self, chat_id: str, message: str, interrupt: bool = False, *, after_step: bool = False
+    ) -> Any:
+        """Send a message to a chat: for its next turn, now, or after its current step."""
 
     async def interrupt(self, chat_id: str) -> Any:
         """Interrupt the turn of a chat."""

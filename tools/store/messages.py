@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.conversation import (
     Image,
@@ -64,9 +65,13 @@ def as_stored(message: Message) -> Message:
     return message_from_json(json.loads(json.dumps(message_to_json(message))))
 
 
-async def enqueue(session: AsyncSession, chat_id: str, message: Message, now: float) -> None:
-    """Add a message at the end of the queue."""
-    session.add(_row(chat_id, message, now))
+async def enqueue(
+    session: AsyncSession, chat_id: str, message: Message, now: float, *, after_step: bool = False
+) -> None:
+    """Add a message at the end of the queue; ``after_step``: a turn at work takes it."""
+    row = _row(chat_id, message, now)
+    row.after_step = after_step
+    session.add(row)
     await session.flush()
 
 
@@ -95,6 +100,30 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
     first.position = await _next_position(session, chat_id)
     await session.flush()
     return True
+
+
+def any_after_step(session: Session, chat_id: str) -> bool:
+    """Return whether a turn at work has queued messages to take."""
+    query = select(schema.MessageRow.id).where(
+        schema.MessageRow.chat_id == chat_id,
+        schema.MessageRow.position.is_(None),
+        schema.MessageRow.after_step,
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+async def promote_after_step(session: AsyncSession, chat_id: str) -> int:
+    """Move the queued messages that a turn at work takes into the history; return their number."""
+    query = select(schema.MessageRow).where(
+        schema.MessageRow.chat_id == chat_id,
+        schema.MessageRow.position.is_(None),
+        schema.MessageRow.after_step,
+    )
+    rows = list(await session.scalars(query.order_by(schema.MessageRow.id)))
+    for row in rows:
+        row.position = await _next_position(session, chat_id)
+        await session.flush()
+    return len(rows)
 
 
 async def newest_pictures(

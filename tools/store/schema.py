@@ -162,6 +162,8 @@ class MessageRow(Base):
     role: Mapped[str]
     content: Mapped[list[Json]]
     created_at: Mapped[float]
+    after_step: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """True if a turn at work takes it before its next request to the model."""
 
 
 class FileRow(Base):

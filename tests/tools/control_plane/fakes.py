@@ -133,8 +133,11 @@ class FakeChats:
     async def files(self, chat_id: str) -> Sequence[FileView]:
         return self.files_of.get(chat_id, ())
 
-    async def send(self, chat_id: str, message: str, interrupt: bool = False) -> None:
-        await self._act("send", chat_id, message, interrupt)
+    async def send(
+        self, chat_id: str, message: str, interrupt: bool = False, *, after_step: bool = False
+    ) -> None:
+        named = ("after_step",) if after_step else ()
+        await self._act("send", chat_id, message, interrupt, *named)
 
     async def interrupt(self, chat_id: str) -> None:
         await self._act("interrupt", chat_id)

@@ -127,15 +127,19 @@ class ChatRepository:
             self.hub.publish("created", view.id, self._status(view))
         return view
 
-    async def send(self, chat_id: str, text: str, *, interrupt: bool = False) -> Transition:
+    async def send(
+        self, chat_id: str, text: str, *, interrupt: bool = False, after_step: bool = False
+    ) -> Transition:
         """Deliver a message to a chat, now or when its turn ends.
 
         With ``interrupt`` a turn that runs is interrupted, and the message begins the next one.
+        With ``after_step`` a turn that runs takes it before its next request to the model.
         """
         if not text.strip():
             raise BadChatRequest("message is required")
         event = StateEvent.SEND_INTERRUPT if interrupt else StateEvent.SEND
-        return await self.move(chat_id, event, message=Message("user", (Text(text),)))
+        message = Message("user", (Text(text),))
+        return await self.move(chat_id, event, message=message, after_step=after_step)
 
     async def move(
         self,
@@ -143,6 +147,7 @@ class ChatRepository:
         event: StateEvent,
         *,
         message: Message | None = None,
+        after_step: bool = False,
         before: Callable[[AsyncSession, ChatRow], Any] | None = None,
     ) -> Transition:
         """Apply ``event`` to a chat; ``before`` is awaited in the same transaction.
@@ -164,6 +169,7 @@ class ChatRepository:
                 self.now(),
                 message=message,
                 queue_limit=self.settings.queue_limit,
+                after_step=after_step,
             )
             return transition, await chats.view(session, chat_id)
 

@@ -25,8 +25,11 @@ async def apply(
     *,
     message: Message | None = None,
     queue_limit: int = 20,
+    after_step: bool = False,
 ) -> Transition:
     """Apply an event to a chat: to its state, its messages, and the turn that may begin.
+
+    ``after_step``: if the message is queued, the turn at work takes it.
 
     Raises:
         IllegalMove: If the table has no transition for the event.
@@ -40,7 +43,7 @@ async def apply(
         # Raising rolls back the whole transaction, so that a refused message changes nothing.
         if waiting >= queue_limit:
             raise MessageQueueFull(queue_limit)
-        await messages.enqueue(session, chat.id, message, now)
+        await messages.enqueue(session, chat.id, message, now, after_step=after_step)
     if transition.delivery in (Delivery.PROMOTE, Delivery.ENQUEUE_AND_PROMOTE):
         await messages.promote(session, chat.id)
     # Every delivery into the history begins a turn: the model answers what the history ends with.

@@ -257,9 +257,16 @@ class Chats:
         """Return how many thinking blocks providers have dropped from requests of all chats."""
         return await self._repository.store.read(turns.dropped_thinking)
 
-    async def send(self, chat_id: str, message: str, interrupt: bool = False) -> bool:
-        """Send a message to a chat; return whether that interrupted a turn."""
-        return await self._children.send(chat_id, message, interrupt=interrupt)
+    async def send(
+        self, chat_id: str, message: str, interrupt: bool = False, *, after_step: bool = False
+    ) -> bool:
+        """Send a message to a chat; return whether that interrupted a turn.
+
+        With ``after_step`` a turn at work reads it before its next request to the model.
+        """
+        return await self._children.send(
+            chat_id, message, interrupt=interrupt, after_step=after_step
+        )
 
     async def interrupt(self, chat_id: str) -> bool:
         """Interrupt the turn of a chat; return whether there was one.

@@ -205,10 +205,14 @@ class ChildChats:
             "has_more": offset + len(shown) < len(views),
         }
 
-    async def send(self, chat_id: str, message: str, *, interrupt: bool = False) -> bool:
+    async def send(
+        self, chat_id: str, message: str, *, interrupt: bool = False, after_step: bool = False
+    ) -> bool:
         """Send a message to any chat; return whether that interrupted its turn."""
         before = (await self._repository.view(chat_id)).state
-        transition = await self._repository.send(chat_id, message, interrupt=interrupt)
+        transition = await self._repository.send(
+            chat_id, message, interrupt=interrupt, after_step=after_step
+        )
         if transition.delivery is not Delivery.ENQUEUE:
             self._turns.start(chat_id)
         elif transition.state is ChatState.INTERRUPTING or (

@@ -85,6 +85,25 @@ class StoredTranscript:
         self._messages = None if known is None or position != len(known) else (*known, added)
         self._repository.hub.publish("message", self._chat_id, {"version": version})
 
+    async def take_messages(self) -> None:
+        """Append the messages that people sent for the time after the current step."""
+
+        async def work(session: AsyncSession) -> bool:
+            taken = await messages.promote_after_step(session, self._chat_id)
+            if taken:
+                chat = await chats.get(session, self._chat_id)
+                transitions.bump_version(chat, self._repository.now())
+            return bool(taken)
+
+        # Most requests find none, and a read does not wait for the writer.
+        if not await self._repository.store.read_short(
+            lambda s: messages.any_after_step(s, self._chat_id)
+        ):
+            return
+        if await self._repository.store.write(work):
+            self._messages = None
+            self._repository.hub.publish("message", self._chat_id, {})
+
     async def checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint."""
         if self._reads_checkpoint:

@@ -61,6 +61,9 @@ class Transcript(Protocol):
     async def append(self, message: Message, usage: Usage | None = None) -> None:
         """Store a message; ``usage`` are the tokens that the model used for it."""
 
+    async def take_messages(self) -> None:
+        """Append what people have sent for the time after the current step."""
+
     async def checkpoint(self) -> Checkpoint | None:
         """Return the newest checkpoint."""
 
@@ -262,6 +265,8 @@ class _Turn:
             partial = text
             self._on_text(text)
 
+        # Between two requests, when every call has its result: here a request will follow.
+        await self._transcript.take_messages()
         try:
             reply = await self._fitting(on_partial)
         except asyncio.CancelledError:

@@ -111,7 +111,15 @@ _NEW_MESSAGE = {
     "type": "object",
     "additionalProperties": False,
     "required": ["message"],
-    "properties": {"message": NON_BLANK_TEXT, "interrupt": {"type": "boolean"}},
+    "properties": {
+        "message": NON_BLANK_TEXT,
+        "interrupt": {"type": "boolean"},
+        "after_step": {
+            "type": "boolean",
+            "description": "True: a chat at work reads it after its current step, instead of "
+            "after its turn.",
+        },
+    },
 }
 
 
@@ -189,11 +197,16 @@ def _changing_routes(chats: Chats) -> APIRouter:
 
     @routes.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
     async def send(chat_id: str, request: Request) -> JSONResponse:
-        """Say something; a chat at work hears it when its turn ends, or at once."""
+        """Send a message; a chat at work reads it after its turn, after its step, or at once."""
         body = json_object(await request.body())
-        only(body, "message", "interrupt")
+        only(body, "message", "interrupt", "after_step")
         message = needed_text(body, "message", longest=LONGEST_TEXT)
-        await chats.send(chat_id, message, interrupt=flag(body, "interrupt"))
+        await chats.send(
+            chat_id,
+            message,
+            interrupt=flag(body, "interrupt"),
+            after_step=flag(body, "after_step"),
+        )
         return await shown(chats, chat_id)
 
     @routes.post("/{chat_id}/interrupt")

@@ -47,7 +47,7 @@ CREATE TABLE messages (
 	position INTEGER, 
 	role VARCHAR NOT NULL, 
 	content JSON NOT NULL, 
-	created_at DOUBLE NOT NULL, 
+	created_at DOUBLE NOT NULL, after_step BOOLEAN DEFAULT 0 NOT NULL, 
 	CONSTRAINT pk_messages PRIMARY KEY (id), 
 	CONSTRAINT fk_messages_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_messages_chat_id_position UNIQUE (chat_id, position)
@@ -247,4 +247,4 @@ CREATE TABLE chat_starts (
 	CONSTRAINT pk_chat_starts PRIMARY KEY (chat_id), 
 	CONSTRAINT fk_chat_starts_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0054');
+INSERT INTO alembic_version VALUES ('0059');

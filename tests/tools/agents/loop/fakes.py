@@ -69,6 +69,9 @@ class MemoryTranscript:
     async def checkpoint(self) -> Checkpoint | None:
         return self.checkpoints[-1] if self.checkpoints else None
 
+    async def take_messages(self) -> None:
+        pass
+
     async def begin_checkpoint(self, reason: str) -> str:
         self.begun.append(reason)
         return f"step-{len(self.begun)}"

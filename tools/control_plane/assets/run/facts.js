@@ -52,7 +52,6 @@ export function showFacts({ chat, recordings, changed_turns: changed }) {
   showFigures(chat, recordings);
   showWords("report-box", "report", chat.report || chat.last_error);
   const busy = isAtWork(chat);
-  byId("stop").hidden = !busy;
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
   live.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);

@@ -1,0 +1,144 @@
+// The one box in which people write to an agent: a message for after its current step, an interruption,
+// the answer to its question, or the decision on a call that waits for an approval.
+import { address, post } from "../../api.js";
+import { element, setText } from "../../dom.js";
+import { isAdministrator } from "../../rights.js";
+import { duration, isAtWork } from "../../words.js";
+
+const LONGEST = 100_000;
+const DECISIONS = [
+  { answer: "approve", words: "Approve", className: "primary" },
+  { answer: "refuse", words: "Refuse", className: "danger" },
+  { answer: "always", words: "Always in this chat", title: "Also approves what the same rule finds later in this chat" },
+];
+
+/** @typedef {{id?: string, kind: string, question: string, picture?: string | null, call?: any, deadline?: number | null}} Question */
+
+export class TalkBox {
+  /** @param {HTMLElement} host  @param {string} id  of the chat, as it is in an address */
+  constructor(host, id) {
+    this.host = host;
+    this.id = id;
+    /** @type {Question | null} */
+    this.asked = null;
+    this.build();
+    setInterval(() => this.showLeft(), 1000);
+  }
+
+  build() {
+    this.question = element("p", { id: "question", className: "words" });
+    this.call = element("pre", { className: "call", tabindex: "0", "aria-label": "The call" });
+    this.picture = element("a", { className: "shot", "aria-label": "The screen when it asked", hidden: true }, element("img", { alt: "The screen when it asked" }));
+    this.left = element("p", { className: "hint", role: "timer" });
+    const buttons = DECISIONS.map(({ answer, words, className = "", title = "" }) => {
+      const made = element("button", { type: "button", className, title }, words);
+      made.addEventListener("click", () => this.sent(() => this.answer(answer), "Your decision was sent."));
+      return made;
+    });
+    this.decision = element("div", { className: "decision", role: "group", "aria-label": "Your decision" }, ...buttons, this.left);
+    this.box = element("div", { id: "question-box", className: "question", hidden: true }, element("h2", {}, "It needs a person"), this.question, this.call, this.picture, this.decision);
+    this.label = element("label", { className: "unseen", htmlFor: "talk" });
+    this.text = element("textarea", { id: "talk", rows: 2, maxLength: LONGEST, required: true });
+    this.words = element("p", { id: "message-words", className: "hint", role: "status" });
+    this.interrupt = element("button", { type: "submit", hidden: true }, "Interrupt and send");
+    this.send = element("button", { type: "submit", className: "primary", title: "Ctrl+Enter" });
+    this.form = element("form", { className: "message" }, this.label, this.text, this.words, this.interrupt, this.send);
+    this.form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      this.submit(event.submitter === this.interrupt);
+    });
+    this.text.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+        this.form.requestSubmit(this.send);
+      }
+    });
+    this.host.replaceChildren(this.box, this.form);
+  }
+
+  /** @param {any} chat */
+  async show(chat) {
+    const question = chat.requires_action;
+    const approval = question?.kind === "approval";
+    const busy = isAtWork(chat);
+    this.showQuestion(question);
+    setText(this.label, question ? "Your answer" : "Message");
+    setText(this.send, question ? "Answer" : "Send");
+    this.text.placeholder = question
+      ? "Your answer, or what you have done on its desktop"
+      : busy
+        ? "The agent reads it after its current step"
+        : "Begins another turn of the same agent";
+    this.interrupt.hidden = !busy || Boolean(question);
+    // An approval is decided by its buttons.
+    this.form.hidden = approval || (!question && (!(await isAdministrator) || chat.archived));
+    this.host.hidden = this.form.hidden && !question;
+  }
+
+  /** Puts the cursor into the box, when it is shown. */
+  focus() {
+    if (!this.host.hidden && !this.form.hidden) {
+      this.host.scrollIntoView({ block: "nearest" });
+      this.text.focus();
+    }
+  }
+
+  /** @param {Question | null} question */
+  showQuestion(question) {
+    this.box.hidden = !question;
+    setText(this.question, question?.question || "");
+    const call = question?.call;
+    this.call.hidden = !call;
+    setText(this.call, call ? `${call.action || call.tool} ${JSON.stringify(call.arguments, null, 2)}` : "");
+    this.decision.hidden = question?.kind !== "approval";
+    this.picture.hidden = !question?.picture;
+    if (question?.picture && this.asked?.picture !== question.picture) {
+      this.picture.href = address(`api/v0/files/${question.picture}`);
+      this.picture.querySelector("img").src = this.picture.href;
+    }
+    if (question?.id !== this.asked?.id) {
+      setText(this.words, "");
+    }
+    this.asked = question || null;
+    this.showLeft();
+  }
+
+  showLeft() {
+    const left = this.asked?.deadline ? Math.max(0, this.asked.deadline - Date.now() / 1000) : null;
+    setText(this.left, left === null ? "" : `Refused in ${duration(Math.ceil(left))} without an answer.`);
+  }
+
+  /** @param {boolean} interrupt */
+  async submit(interrupt) {
+    const text = this.text.value;
+    const work = this.asked
+      ? () => this.answer(text)
+      : () => post(`api/v0/chats/${this.id}/messages`, interrupt ? { message: text, interrupt } : { message: text, after_step: true });
+    if (await this.sent(work, "Sent.")) {
+      this.form.reset();
+    }
+    this.text.focus();
+  }
+
+  /** @param {string} text */
+  answer(text) {
+    const named = this.asked?.id ? { question: this.asked.id } : {};
+    return post(`api/v0/chats/${this.id}/answer`, { answer: text, ...named });
+  }
+
+  /** @param {() => Promise<unknown>} work @param {string} words */
+  async sent(work, words) {
+    this.form.inert = true;
+    this.decision.inert = true;
+    let done = false;
+    try {
+      await work();
+      done = true;
+      setText(this.words, words);
+    } catch (/** @type {any} */ error) {
+      setText(this.words, error.message);
+    }
+    this.form.inert = false;
+    this.decision.inert = false;
+    return done;
+  }
+}

@@ -1,0 +1,41 @@
+// Tabs of a page: one panel is shown, and the tabs are one stop of the Tab key.
+import { byId } from "../dom.js";
+
+/**
+ * @param {HTMLElement} list  with the role `tablist`
+ * @returns {(id: string) => void} Selects the tab of a panel.
+ */
+export function tabs(list) {
+  const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[role=tab]")]);
+  const panelOf = (/** @type {HTMLElement} */ tab) => byId(/** @type {string} */ (tab.getAttribute("aria-controls")));
+
+  /** @param {HTMLElement} wanted */
+  const select = (wanted) => {
+    for (const tab of all) {
+      tab.setAttribute("aria-selected", String(tab === wanted));
+      tab.tabIndex = tab === wanted ? 0 : -1;
+      panelOf(tab).hidden = tab !== wanted;
+    }
+    panelOf(wanted).dispatchEvent(new CustomEvent("shown"));
+  };
+
+  for (const tab of all) {
+    tab.addEventListener("click", () => select(tab));
+    tab.addEventListener("keydown", (event) => {
+      const shown = all.filter((each) => !each.hidden);
+      const offset = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (offset) {
+        event.preventDefault();
+        const next = shown[(shown.indexOf(tab) + offset + shown.length) % shown.length];
+        select(next);
+        next.focus();
+      }
+    });
+  }
+  return (id) => {
+    const found = all.find((tab) => tab.getAttribute("aria-controls") === id);
+    if (found) {
+      select(found);
+    }
+  };
+}
