@@ -27,7 +27,7 @@ def main() -> int:
         return NOT_STARTED
     launch = service_side(os.environ)
     if launch is not None:
-        launch.ask_to_prepare(identity)
+        launch.ask_to_prepare(identity, settings.profile)
     # Modules stay loaded for good: collecting garbage among them takes a tenth of the start-up
     # time, and gc.freeze() exempts them from every later collection.
     gc.disable()

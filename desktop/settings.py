@@ -77,6 +77,8 @@ class DesktopSettings:
     """Trees that the file routes are confined to; commands are not."""
     browser: str = ""
     """Name or path of the browser; empty for the first one that is installed."""
+    profile: Path | None = None
+    """Directory of a named profile of the browser, which outlives the desktop."""
     browser_sandbox: SandboxMode = "auto"
     egress: str = "open"
     """What commands, applications and pages may reach: ``open``, ``internet``, ``list``,
@@ -164,7 +166,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         help="end after this long without a call")  # fmt: skip
     found = vars(parser.parse_args(arguments))
     # All of them configure what the service starts itself.
-    own_only = {name: found.get(name) for name in ("layout", "glx", "browser")}
+    own_only = {name: found.get(name) for name in ("layout", "glx", "browser", "profile")}
     own_only["xserver"] = found["xserver"] != "Xvnc"
     own_only["display"] = found["display"] != "at-start"
     chosen = [name for name, given in own_only.items() if given]
@@ -227,6 +229,10 @@ def _add_browser_and_egress_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--browser", default="", metavar="PROGRAM", help="name or path of the "
                         "browser (default: the first of Chromium, Chrome, Edge and Brave "
                         "that is installed)")  # fmt: skip
+    parser.add_argument("--profile", type=_directory, metavar="DIR",
+                        help="directory that keeps the browser's profile, with its sign-ins, "
+                        "for later desktops; one desktop at a time has it (default: a profile "
+                        "that ends with the desktop)")  # fmt: skip
     parser.add_argument("--browser-sandbox", choices=SANDBOX_MODES, default="auto",
                         help="where it cannot work: auto runs the browser without it, "
                         "required not at all (default: %(default)s)")  # fmt: skip
@@ -264,6 +270,11 @@ def dialects(names: Iterable[object]) -> tuple[str, ...]:
             raise ValueError(f"{name!r} is no dialect; there are {', '.join(DIALECTS)}")
         found[name] = None
     return tuple(found)
+
+
+def _directory(text: str) -> Path:
+    # The service changes its working directory, and the desktop sees it at another place.
+    return Path(text).expanduser().absolute()
 
 
 def _origin(text: str) -> str:

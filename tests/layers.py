@@ -47,7 +47,7 @@ desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/files/tree: desktop/files
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
-desktop/launch: desktop/freeze desktop/isolation desktop/programs desktop/x11
+desktop/launch: desktop/freeze desktop/isolation desktop/profiles desktop/programs desktop/x11
 desktop/launch/inside: desktop/agent_helper/worker desktop/freeze desktop/isolation desktop/launch
   desktop/programs
 desktop/launch_port: desktop/client desktop/context desktop/isolation desktop/launch desktop/network
@@ -153,9 +153,10 @@ tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversati
   vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
-tools/control_plane/routes: desktop recording/library tools/agents/costs tools/audit
-  tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
+tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
+  tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
   tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/http
+tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
   tools/kit/support tools/store vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
@@ -170,13 +171,14 @@ tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
 tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
-  desktop/launch_port desktop/network tools/kit/support tools/launcher tools/recovery tools/store
-  tools/templates
+  desktop/launch_port desktop/network desktop/profiles tools/kit/support tools/launcher
+  tools/recovery tools/store tools/templates
 tools/templates: tools/conversation tools/documents tools/kit/support
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
+  desktop/profiles
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store

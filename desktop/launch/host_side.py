@@ -17,6 +17,7 @@ from deskhand.desktop.isolation.claims import USER_LOCKS, lock_numbered
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.environment import BROWSER_HOME
 from deskhand.desktop.isolation.user_processes import kill_user_processes
+from deskhand.desktop.profiles import profiles
 
 from .channel import Message
 from .desktop_group import CpuShare, DesktopGroup
@@ -38,6 +39,8 @@ class HostRequest:
     """Base of their ids."""
     separated: bool
     """True if it has namespaces of its own."""
+    profile: Path | None = None
+    """The named profile of its browser."""
 
 
 @dataclass(frozen=True)
@@ -60,14 +63,15 @@ def parsed(message: Message) -> HostRequest:
         numbers=range(*message["numbers"]),
         uid_base=message["uid_base"],
         separated=message["separated"],
+        profile=Path(message["profile"]) if message["profile"] else None,
     )
 
 
 def prepare(request: HostRequest) -> Preparation:
-    """Clean up after dead desktops, claim a user and a display, and make the directory.
+    """Clean up after dead desktops, claim user, profile and display, and make the directory.
 
     Raises:
-        DesktopError: If there is no user.
+        DesktopError: If there is no user, or the profile cannot be used.
         OSError: If the directory cannot be made.
     """
     folder = DesktopDirectory(request.folder)
@@ -83,6 +87,12 @@ def prepare(request: HostRequest) -> Preparation:
     folder.make(account)
     _write_user_files(folder, account)
     held = [_detached(alive), _detached(claim)]
+    if request.profile is not None:
+        browser = account.browser.uid, account.browser.gid
+        mounted = request.separated
+        held.append(profiles.claim(request.profile, folder.path, browser, mounted=mounted))
+        if not mounted:
+            profiles.link(request.profile, folder.path)
     if not request.separated:
         return Preparation(account, None, tuple(held))
     display, name = reserve_display()
@@ -98,6 +108,8 @@ def clear(request: HostRequest, account: Account, *, files: bool) -> None:
     if files:
         with suppress(OSError):
             folder.clear(keep_calls=not folder.is_in(request.root))
+    if request.profile is not None:
+        profiles.close(request.profile)
 
 
 def _write_user_files(folder: DesktopDirectory, account: Account) -> None:

@@ -48,6 +48,8 @@ class DesktopView(NamedTuple):
     """Group of X servers, which may make their sockets and keymaps; 0 for everyone."""
     files: tuple[tuple[str, str], ...] = ()
     """Files, each with the place where the desktop sees it."""
+    profile: str = ""
+    """The files of a named profile, which are seen in place of the browser's directory."""
 
 
 class Mount(NamedTuple):
@@ -60,7 +62,7 @@ class Mount(NamedTuple):
     sealed: bool = False
     """True to make it read-only at the end."""
     source: str = ""
-    """The file to show at the path."""
+    """The file or the tree to show at the path, if it is not the path itself."""
     group: int = 0
     """Group of an empty file system."""
 
@@ -77,6 +79,9 @@ def mounts(view: DesktopView) -> tuple[Mount, ...]:
         places[X_KEYMAPS] = keymaps
     places |= {path: Mount("shown", path) for path in (*view.writable, view.folder) if path != "/"}
     places |= {path: Mount("file", path, sealed=True, source=source) for source, path in view.files}
+    if view.profile:
+        browser = f"{view.folder}/browser"
+        places[browser] = Mount("shown", browser, source=view.profile)
     ordered = sorted(places.values(), key=lambda one: PurePosixPath(one.path).parts)
     chosen: list[Mount] = []
     for one in ordered:

@@ -68,7 +68,7 @@ class ServiceSide:
         self.helper_forks = helper_forks
         """Socket of the fork server of agent helpers."""
 
-    def ask_to_prepare(self, identity: DesktopIdentity) -> None:
+    def ask_to_prepare(self, identity: DesktopIdentity, profile: Path | None = None) -> None:
         """Have the keeper prepare the desktop, while this process goes on loading."""
         message = {
             "do": "prepare",
@@ -77,6 +77,7 @@ class ServiceSide:
             "folder": str(identity.directory.path),
             "numbers": [identity.numbers.start, identity.numbers.stop],
             "uid_base": identity.uid_base,
+            "profile": "" if profile is None else str(profile),
         }
         self._keeper.send(message)
 

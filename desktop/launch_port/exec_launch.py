@@ -36,6 +36,8 @@ class LaunchConfiguration:
     """Added to the command line of each service."""
     hidden: tuple[str, ...] = ()
     """Directories that no desktop may see."""
+    profiles: str = ""
+    """Folder of the named profiles; empty for one in that of the desktops' directories."""
 
 
 class ExecLaunch:
@@ -48,15 +50,19 @@ class ExecLaunch:
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
 
     def launch(
-        self, spec: LaunchSpec, descriptors: LaunchDescriptors, workdir: Workdir | None = None
+        self,
+        spec: LaunchSpec,
+        descriptors: LaunchDescriptors,
+        workdir: Workdir | None = None,
+        profile: Path | None = None,
     ) -> LaunchedDesktop:
-        """Start a desktop; see ``DesktopLaunch``.
+        """Start a desktop; see ``DesktopLaunch``. ``profile`` is the directory of its profile.
 
         Raises:
             OSError: If it cannot be started.
         """
         keeper = subprocess.Popen(
-            self._command(spec, descriptors.listening, workdir),
+            self._command(spec, descriptors.listening, workdir, profile),
             stdin=descriptors.token,
             stdout=descriptors.ready,
             stderr=descriptors.log,
@@ -78,7 +84,9 @@ class ExecLaunch:
             if keeper.poll() is not None:
                 del self._keepers[pid]
 
-    def _command(self, spec: LaunchSpec, listening: int, workdir: Workdir | None) -> list[str]:
+    def _command(
+        self, spec: LaunchSpec, listening: int, workdir: Workdir | None, profile: Path | None
+    ) -> list[str]:
         folder = Path(self._configuration.root, spec.desktop_id)
         return service_command(
             *("--folder", str(folder), "--listen", f"fd:{listening}"),
@@ -86,6 +94,7 @@ class ExecLaunch:
             *("--token-file", "/dev/stdin", "--linger", str(LINGER_SECONDS), "--json"),
             *self._configuration.options,
             *(() if workdir is None else workdir.options()),
+            *(() if profile is None else ("--profile", str(profile))),
             *spec.egress.options,
             *(() if spec.has_display else ("--display", "on-request")),
             *(("--speak", ",".join(spec.speak)) if spec.speak else ()),

@@ -19,6 +19,8 @@ class LaunchSpec:
     """Dialects that are on."""
     options: tuple[str, ...] = ()
     """Options of its template, each followed by its value."""
+    profile: str = ""
+    """Name of the profile of its browser; empty for one that ends with the desktop."""
 
 
 @dataclass(frozen=True)

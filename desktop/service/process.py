@@ -44,6 +44,7 @@ from deskhand.desktop.launch.limits import DesktopLimits, GivenLimits, desktop_l
 from deskhand.desktop.launch.mount_plan import HIDDEN, USER_FILES, DesktopView
 from deskhand.desktop.launch.service_side import Enforcement, Prepared, ServiceSide
 from deskhand.desktop.network.network import DesktopNetwork, joined
+from deskhand.desktop.profiles import profiles
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
@@ -142,6 +143,17 @@ def _serve_separated(
     return 0
 
 
+def _claim_profile(
+    stack: ExitStack, profile: Path, folder: DesktopDirectory, account: Account
+) -> None:
+    """Show a named profile in the directory of a desktop without mounts of its own."""
+    user = account.browser
+    owner = (user.uid, user.gid) if os.geteuid() == 0 else None
+    stack.callback(os.close, profiles.claim(profile, folder.path, owner, mounted=False))
+    stack.callback(profiles.close, profile)
+    profiles.link(profile, folder.path)
+
+
 def _protections(
     settings: DesktopSettings, prepared: Prepared, enforcement: Enforcement
 ) -> Protections:
@@ -175,6 +187,7 @@ def _view(
         hidden=tuple(os.path.realpath(path) for path in (str(identity.root), *more)),
         writable=tuple(os.path.realpath(path) for path in named if path is not None),
         temporary_bytes=limits.temporary_bytes,
+        profile="" if settings.profile is None else str(settings.profile / profiles.FILES),
         x_group=account.service.gid,
         files=(
             *((f"{folder}/{name}", path) for name, path in USER_FILES),
@@ -194,6 +207,8 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
         account = stack.enter_context(claim).joining(settings.workdir_group)
         folder.make(account)
         stack.callback(folder.clear, keep_calls=not folder.is_in(root))
+        if settings.profile is not None:
+            _claim_profile(stack, settings.profile, folder, account)
         if account.numbered:
             # The users are this desktop's alone: a process of one is left from an earlier desktop,
             # and could read this one's memory.

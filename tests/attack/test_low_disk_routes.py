@@ -133,6 +133,7 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "DELETE /api/v0/runs/{chat_id}/pin",
         "DELETE /api/v0/recordings/{chat_id}",
         "DELETE /api/v0/secrets/{name}",
+        "DELETE /api/v0/profiles/{name}",
         "DELETE /api/v0/tokens/{token_id}",
         "POST /api/v0/desktops/{desktop_id}/desktop/tickets",
         "POST /api/v0/login",

@@ -292,8 +292,10 @@ def _use_tools_and_files(asked: Documented, chat: str) -> None:
 
 
 def _manage_desktops(asked: Documented) -> None:
-    made = asked("POST", "/api/v0/desktops", json={"name": "mine"})["id"]
+    made = asked("POST", "/api/v0/desktops", json={"name": "mine", "profile": "shop"})["id"]
+    assert asked("GET", "/api/v0/profiles")["profiles"][0]["desktop_id"] == made
     asked("GET", "/api/v0/desktops")
     asked("GET", f"/api/v0/desktops/{made}")
     asked("POST", f"/api/v0/desktops/{made}/desktop/tickets", json={})
     asked("DELETE", f"/api/v0/desktops/{made}")
+    asked("DELETE", "/api/v0/profiles/shop")

@@ -7,7 +7,12 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.conversation import errors as agents
 from deskhand.tools.decoder.errors import DecoderEnded, NotDecodable
-from deskhand.tools.fleet.errors import DesktopNotStarted, UnknownDesktop
+from deskhand.tools.fleet.errors import (
+    DesktopNotStarted,
+    ProfileTaken,
+    UnknownDesktop,
+    UnknownProfile,
+)
 from deskhand.tools.playbooks import errors as playbooks
 from deskhand.tools.store.errors import (
     BadSecret,
@@ -59,6 +64,8 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (agents.NoDesktop, 503, "A desktop cannot be had."),
     (agents.ChatError, 400, ""),
     (UnknownDesktop, 404, "Desktop not found."),
+    (UnknownProfile, 404, "Profile not found."),
+    (ProfileTaken, 409, "The profile is in use."),
     (DesktopNotStarted, 503, "The desktop could not be started."),
     (playbooks.UnknownPlaybook, 404, "Playbook not found."),
     (playbooks.PlaybookExists, 409, ""),

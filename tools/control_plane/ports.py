@@ -73,6 +73,10 @@ class DesktopView(Protocol):
     def speak(self) -> Sequence[str]:
         """Dialects that are on."""
 
+    @property
+    def profile(self) -> str:
+        """Name of the profile of its browser; empty for one that ends with it."""
+
 
 class Service(Protocol):
     """The HTTP API of one desktop service."""
@@ -108,6 +112,7 @@ class Desktops(Protocol):
         *,
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
+        profile: str | None = None,
     ) -> DesktopView:
         """Start a desktop and return when it is ready; by default it speaks what is configured."""
 

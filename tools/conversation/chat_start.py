@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deskhand.desktop.profiles.profile_name import PROFILE_NAME
+
 from .errors import BadChatRequest
 
 Json = dict[str, Any]
 
-FIELDS = ("workdir", "files", "template")
+FIELDS = ("workdir", "files", "template", "profile")
 """Names in requests and in arguments of tools."""
 
 MOST_FILES = 20
@@ -45,6 +47,8 @@ class ChatStart:
     files: tuple[StartFile, ...] = field(default_factory=tuple)
     template: str | None = None
     """Name of the template of its desktop."""
+    profile: str | None = None
+    """Name of the profile of its desktop's browser."""
 
 
 def read_start(given: Mapping[str, Any]) -> ChatStart:
@@ -57,7 +61,21 @@ def read_start(given: Mapping[str, Any]) -> ChatStart:
         relative_path("workdir", _text(given, "workdir", LONGEST_PATH) or ""),
         _files(given.get("files")),
         _text(given, "template", LONGEST_NAME),
+        profile_name(_text(given, "profile", LONGEST_NAME)),
     )
+
+
+def profile_name(name: str | None) -> str | None:
+    """Return the name of a profile.
+
+    Raises:
+        BadChatRequest: If it cannot be one.
+    """
+    if name is not None and not PROFILE_NAME.fullmatch(name):
+        raise BadChatRequest(
+            f"profile: {name!r} must be of lower-case letters, digits, - and _, and at most 63"
+        )
+    return name
 
 
 def relative_path(name: str, path: str) -> str:

@@ -10,7 +10,7 @@ from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
 from deskhand.tools.templates.errors import TemplateError
 
 from .chat_desktop import DesktopMachine
-from .errors import DesktopNotStarted, UnknownDesktop
+from .errors import DesktopNotStarted, ProfileTaken, UnknownDesktop
 from .fleet import Fleet
 
 ENDING_SECONDS = 15.0
@@ -32,6 +32,7 @@ class DesktopAllocator:
         egress: Egress,
         display: bool = True,
         template: str | None = None,
+        profile: str | None = None,
     ) -> str:
         """Start a desktop for a chat and return its id once it is ready.
 
@@ -44,9 +45,13 @@ class DesktopAllocator:
         """
         try:
             started = await self._fleet.start(
-                *(name, chat_id, egress), display=display, workdir=root_id, template=template
+                *(name, chat_id, egress),
+                display=display,
+                workdir=root_id,
+                template=template,
+                profile=profile,
             )
-        except (DesktopNotStarted, TemplateError, OSError) as error:
+        except (DesktopNotStarted, ProfileTaken, TemplateError, OSError) as error:
             raise NoDesktop(str(error)) from error
         return started.id
 
@@ -60,6 +65,15 @@ class DesktopAllocator:
             await asyncio.to_thread(self._fleet.templates.get, name)
         except TemplateError as error:
             raise BadChatRequest(str(error)) from error
+
+    async def having(self, profile: str | None, template: str | None) -> str | None:
+        """Return the id of the desktop that has the profile of a new one; None if none has it."""
+        if profile is None and template is not None:
+            with contextlib.suppress(TemplateError):
+                recipe = await asyncio.to_thread(self._fleet.templates.get, template)
+                profile = recipe.profile
+        holder = self._fleet.profiles.holder(profile) if profile else None
+        return None if holder is None else holder.id
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop; return when it can be used.

@@ -30,6 +30,8 @@ class DesktopInfo:
     """The egress in force, as its status has it; None from services before there was one."""
     speak: tuple[str, ...] = ()
     """Dialects that are on."""
+    profile: str = ""
+    """Name of the profile of its browser; empty for one that ends with it."""
 
 
 def info_of(entry: RegisteredDesktop, live_url: str) -> DesktopInfo:
@@ -50,4 +52,5 @@ def info_of(entry: RegisteredDesktop, live_url: str) -> DesktopInfo:
         missing_protections=tuple(entry.missing_protections),
         egress=entry.egress,
         speak=tuple(entry.speak),
+        profile=entry.profile,
     )

@@ -3,6 +3,8 @@
 FleetError
 ├── UnknownDesktop      no desktop has this id
 ├── DesktopNotStarted   the service exited or timed out before it was ready
+├── ProfileTaken        another desktop has the profile
+├── UnknownProfile      there is no profile of this name
 ├── LauncherRefused     the launcher does not carry out a request
 └── LauncherEnded       the launcher has ended (also an ``OSError``)
 """
@@ -32,6 +34,31 @@ class DesktopNotStarted(FleetError):
 
     def __str__(self) -> str:
         return f"the desktop could not be started: {self.reason}"
+
+
+class ProfileTaken(FleetError):
+    """A desktop has the profile; one desktop at a time can use it."""
+
+    def __init__(self, profile: str, desktop_id: str = "", name: str = "") -> None:
+        super().__init__(profile, desktop_id, name)
+        self.profile = profile
+        self.desktop_id = desktop_id
+        self.name = name
+
+    def __str__(self) -> str:
+        holder = f"the desktop {self.desktop_id} ({self.name})" if self.desktop_id else "a desktop"
+        return f"the profile {self.profile} is in use by {holder}"
+
+
+class UnknownProfile(FleetError):
+    """No profile has this name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+    def __str__(self) -> str:
+        return f"there is no profile {self.name[:100]!r}"
 
 
 class LauncherRefused(FleetError):

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch_port.launch_port import LaunchSpec
 from deskhand.desktop.network.egress import Egress
@@ -30,7 +29,9 @@ from deskhand.tools.templates.template import DesktopTemplate
 from .desktop_info import DesktopInfo, info_of
 from .errors import DesktopNotStarted, LauncherEnded, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
+from .fleet_profiles import FleetProfiles
 from .launcher_client import LauncherClient
+from .new_entry import entry_of
 from .registry import DesktopRegistry, RegisteredDesktop, exit_of, is_alive
 from .remains import FleetRemains
 from .service_process import START_SECONDS, StartedService, start_service
@@ -73,6 +74,7 @@ class Fleet:
         self._speak = speak
         self.templates = templates or TemplateLibrary(root / "templates")
         self._known: dict[str, RegisteredDesktop] = {}
+        self.profiles = FleetProfiles(launcher, self._known.values)
         self._clients: dict[str, DesktopClient] = {}
         self._outputs: dict[str, asyncio.ReadTransport] = {}
         self._remains = FleetRemains(entries, sockets, launcher)
@@ -127,15 +129,18 @@ class Fleet:
         workdir: str = "",
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
+        profile: str | None = None,
     ) -> DesktopInfo:
         """Start a desktop and return it once it is ready.
 
         Without ``display`` its X server and session start with ``show``, see ``first_uses``.
         ``workdir`` is the name of the working directory that it shares with others. ``speak`` are
-        its dialects, by default those of all new desktops. ``template`` is the name of a template.
+        its dialects, by default those of all new desktops. ``template`` is the name of a template,
+        ``profile`` that of the profile of its browser, which goes before that of the template.
 
         Raises:
             TemplateError: If there is no such template, or its file is wrong.
+            ProfileTaken: If another desktop has the profile.
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
         desktop_id = secrets.token_hex(4)
@@ -143,12 +148,22 @@ class Fleet:
         spoken = self._speak if speak is None else speak
         recipe = await asyncio.to_thread(self.templates.get, template) if template else None
         options = () if recipe is None else recipe.options
-        spec = LaunchSpec(desktop_id, egress or self._egress, display, workdir, spoken, options)
+        kept = profile or ("" if recipe is None else recipe.profile)
+        if kept:
+            self.profiles.check_free(kept)
+        given = egress or self._egress, display, workdir, spoken, options, kept
+        spec = LaunchSpec(desktop_id, *given)
         begun = time.monotonic()
         try:
             token_file = self._entries.write_token(desktop_id, token)
             started = await self._launch(spec, token)
-            entry = self._entry(spec, started, token_file, name, chat_id)
+            entry = entry_of(
+                *(spec, started),
+                token_file=token_file,
+                folder=self._root / desktop_id,
+                name=name,
+                chat_id=chat_id,
+            )
             await self._save(entry)
         except BaseException as error:
             # A start that is cancelled by its caller has not failed.
@@ -174,37 +189,6 @@ class Fleet:
         except (DesktopRefused, DesktopUnavailable) as error:
             await self.stop(entry.id)
             raise DesktopNotStarted(f"template {recipe.name}: {error}") from error
-
-    def _entry(
-        self,
-        spec: LaunchSpec,
-        started: StartedService,
-        token_file: Path,
-        name: str | None,
-        chat_id: str | None,
-    ) -> RegisteredDesktop:
-        ready = started.ready
-        return RegisteredDesktop(
-            id=spec.desktop_id,
-            name=name or f"desktop {spec.desktop_id}",
-            chat_id=chat_id,
-            pid=started.pid,
-            start_time=start_time(started.pid) or 0,
-            boot_id=boot_id(),
-            address=ready["url"],
-            token_file=str(token_file),
-            folder=str(self._root / spec.desktop_id),
-            created_at=time.time(),
-            display=ready.get("display", ""),
-            level=ready.get("level", ""),
-            width=ready["size"][0],
-            height=ready["size"][1],
-            browser_warning=ready.get("browser_warning", ""),
-            missing_protections=tuple(ready.get("missing_protections", ())),
-            has_display=spec.has_display,
-            egress=ready.get("egress"),
-            speak=tuple(ready.get("speak", ())),
-        )
 
     async def _save(self, entry: RegisteredDesktop) -> None:
         try:

@@ -1,4 +1,4 @@
-"""The control plane's end of the launcher: its six commands as methods.
+"""The control plane's end of the launcher: its commands as methods.
 
 As root the launcher is a process of its own, which keeps root. Without root it would have no more
 rights than its control plane, which then carries out the commands itself.
@@ -18,6 +18,7 @@ from typing import Literal
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message
 from deskhand.desktop.launch_port.exec_launch import PASSED_ON
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchedDesktop, LaunchSpec
+from deskhand.desktop.profiles.profile_folder import StoredProfile
 from deskhand.tools.launcher import launcher as launcher_module
 from deskhand.tools.launcher.launcher import Launcher, LauncherConfiguration
 
@@ -63,6 +64,8 @@ class LauncherClient:
         request["options"] = spec.options
         if spec.workdir:
             request["workdir"] = spec.workdir
+        if spec.profile:
+            request["profile"] = spec.profile
         answer, (pidfd,) = self._ask("start", {**request, "display": spec.has_display}, passed)
         return LaunchedDesktop(answer["pid"], pidfd)
 
@@ -94,6 +97,15 @@ class LauncherClient:
     def remove_workdir(self, name: str) -> None:
         """Remove a working directory whose desktops have ended."""
         self._ask("remove", {"workdir": name})
+
+    def profiles(self) -> tuple[StoredProfile, ...]:
+        """Return the named profiles, in the order of their names."""
+        answer, _ = self._ask("profiles", {})
+        return tuple(StoredProfile(**one) for one in answer["profiles"])
+
+    def remove_profile(self, name: str) -> bool:
+        """Remove a named profile; return False if there is none. A desktop's is refused."""
+        return bool(self._ask("remove", {"profile": name})[0]["removed"])
 
     def _ask(
         self, command: str, fields: Message, descriptors: Sequence[int] = ()

@@ -44,6 +44,8 @@ class RegisteredDesktop:
     egress: dict[str, Any] | None = None
     speak: tuple[str, ...] = ()
     """Dialects that are on."""
+    profile: str = ""
+    """Name of the profile of its browser; empty for one that ends with it."""
 
 
 BEFORE_PROTECTIONS = "all: none, because a version of Deskhand without them started this desktop"

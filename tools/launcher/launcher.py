@@ -1,4 +1,4 @@
-"""The six commands of the launcher: start, stop, list, open, remove and kill.
+"""The commands of the launcher: start, stop, list, open, remove, kill and profiles.
 
 Each command ends at once; the sender waits for the end of a desktop by its pidfd. Nothing that a
 request names is used as a path: ids lead to folders below the root that the configuration names.
@@ -8,7 +8,7 @@ import errno
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,14 @@ from deskhand.desktop.isolation.workdirs import Workdirs
 from deskhand.desktop.launch_port.exec_launch import ExecLaunch, LaunchConfiguration
 from deskhand.desktop.launch_port.keeper_records import KeeperRecord, KeeperRecords
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
+from deskhand.desktop.profiles.errors import ProfileInUse
+from deskhand.desktop.profiles.profile_folder import ProfileFolder
 
 from . import remains
 from .requests import LauncherRequest, RequestRefused, parse_request
+
+PROFILES = "profiles"
+"""Folder of the named profiles, if the configuration names none."""
 
 Answer = tuple[dict[str, Any], int | None]
 """A message, and a descriptor to pass on."""
@@ -45,6 +50,8 @@ class Launcher:
         self._records = KeeperRecords(self._root, configuration.owner)
         self._workdirs = Workdirs(Path(configuration.launch.workdirs), Path(configuration.owner))
         self._workdirs.prepare()
+        profiles = configuration.launch.profiles or self._root / PROFILES
+        self._profiles = ProfileFolder(Path(profiles))
         self._exec = ExecLaunch(configuration.launch, environment)
         self._commands: dict[str, Callable[[LauncherRequest], Answer]] = {
             "stop": lambda request: self._signal(request, signal.SIGTERM),
@@ -52,6 +59,7 @@ class Launcher:
             "list": self._list,
             "open": self._open,
             "remove": self._remove,
+            "profiles": self._list_profiles,
         }
 
     def answer(self, data: bytes, descriptors: Sequence[int]) -> Answer:
@@ -62,7 +70,7 @@ class Launcher:
             if request.spec is not None:
                 return self._start(request, LaunchDescriptors(*descriptors))
             return self._commands[request.command](request)
-        except RequestRefused as error:
+        except (RequestRefused, ProfileInUse) as error:
             return {"refused": str(error)}, None
         except OSError as error:
             return {"error": error.strerror or str(error), "number": error.errno or 0}, None
@@ -71,7 +79,10 @@ class Launcher:
         if request.spec is None or (self._root / request.id).exists():
             raise RequestRefused(f"there is a desktop {request.id} already")
         workdir = self._workdirs.of(request.workdir) if request.workdir else None
-        launched = self._exec.launch(request.spec, descriptors, workdir)
+        # The desktop may get the users of one that was killed.
+        self._profiles.close_unused()
+        profile = self._profiles.of(request.profile) if request.profile else None
+        launched = self._exec.launch(request.spec, descriptors, workdir, profile)
         self._records.add(request.id, launched.pid)
         return {"pid": launched.pid}, launched.exit
 
@@ -90,6 +101,8 @@ class Launcher:
         if request.workdir:
             self._workdirs.remove(request.workdir)
             return {}, None
+        if request.profile:
+            return {"removed": self._profiles.remove(request.profile)}, None
         folder = self._dead_folder(request.id)
         if request.recording:
             remains.remove_recording(folder, request.recording)
@@ -98,6 +111,9 @@ class Launcher:
         shutil.rmtree(folder, ignore_errors=True)
         self._records.remove(request.id)
         return {"removed": True}, None
+
+    def _list_profiles(self, _: LauncherRequest) -> Answer:
+        return {"profiles": [asdict(one) for one in self._profiles.all()]}, None
 
     def _described(self, desktop_id: str) -> dict[str, Any]:
         record, folder = self._record(desktop_id), self._root / desktop_id

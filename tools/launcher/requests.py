@@ -13,8 +13,9 @@ from deskhand.desktop.launch_port.launch_port import LaunchSpec
 from deskhand.desktop.launch_port.template_options import are_of_template
 from deskhand.desktop.network.egress import Egress, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
+from deskhand.desktop.profiles.profile_name import PROFILE_NAME
 
-Command = Literal["start", "stop", "list", "open", "remove", "kill"]
+Command = Literal["start", "stop", "list", "open", "remove", "kill", "profiles"]
 
 LONGEST_REQUEST = 32_768
 STARTED_WITH = 4
@@ -28,15 +29,19 @@ _PATTERNS = {
     "recording": RECORDING,
     "file": FILE,
     "workdir": re.compile("[A-Za-z0-9][A-Za-z0-9_-]{0,99}"),
+    "profile": PROFILE_NAME,
 }
 _START = {"id", "egress", "display", "speak", "options"}
 _FIELDS: dict[Command, tuple[set[str], ...]] = {
-    "start": (_START, _START | {"workdir"}),
+    "start": tuple(
+        _START | more for more in (set(), {"workdir"}, {"profile"}, {"workdir", "profile"})
+    ),
     "stop": ({"id"},),
     "list": (set(),),
     "open": ({"id", "recording", "file"},),
-    "remove": ({"id"}, {"id", "recording"}, {"workdir"}),
+    "remove": ({"id"}, {"id", "recording"}, {"workdir"}, {"profile"}),
     "kill": ({"id"},),
+    "profiles": (set(),),
 }
 """The fields of each command: one of these sets."""
 
@@ -54,6 +59,7 @@ class LauncherRequest:
     recording: str = ""
     file: str = ""
     workdir: str = ""
+    profile: str = ""
     spec: LaunchSpec | None = None
     """Of ``start``."""
 
@@ -100,7 +106,7 @@ def _spec(texts: dict[str, str], fields: dict[str, Any]) -> LaunchSpec:
     if not (isinstance(speak, list) and _DIALECTS.fullmatch("".join(f"{one}," for one in speak))):
         raise RequestRefused("the value of speak is wrong")
     named = texts["id"], egress, fields["display"], texts.get("workdir", "")
-    return LaunchSpec(*named, (*speak,), (*fields["options"],))
+    return LaunchSpec(*named, (*speak,), (*fields["options"],), texts.get("profile", ""))
 
 
 def _egress(value: Any) -> Egress:

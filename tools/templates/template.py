@@ -7,6 +7,7 @@
     files: {notes.txt: "Begin here."}
     environment: {EDITOR: nano}
     limits: {processes: 500, memory_mib: 2048, tmp_mib: 256}
+    profile: shop
 
 Every key may be left out. The files are written into the working directory, then the applications
 are launched in their order.
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 
 import yaml
 
-from deskhand.tools.conversation.chat_start import LONGEST_CONTENT, relative_path
+from deskhand.tools.conversation.chat_start import LONGEST_CONTENT, profile_name, relative_path
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.documents.documents import document, fail, line_of
 from deskhand.tools.documents.errors import BadDocument
@@ -28,7 +29,10 @@ from deskhand.tools.documents.values import is_null, value
 from .errors import BadTemplate
 
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-KEYS = (*("display_name", "description", "size", "applications", "files", "environment", "limits"),)
+KEYS = (
+    *("display_name", "description", "size", "applications", "files", "environment", "limits"),
+    "profile",
+)
 LIMITS = {
     "processes": "--desktop-processes",
     "memory_mib": "--desktop-memory",
@@ -57,6 +61,8 @@ class DesktopTemplate:
     """Contents by paths relative to the working directory."""
     environment: Mapping[str, str] = field(default_factory=dict)
     limits: Mapping[str, int] = field(default_factory=dict)
+    profile: str = ""
+    """Name of the profile of the browser."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -98,6 +104,7 @@ def _template(name: str, root: yaml.Node) -> DesktopTemplate:
         _files(given.get("files")),
         _environment(given.get("environment")),
         _limits(given.get("limits")),
+        _profile(given.get("profile")),
     )
 
 
@@ -130,6 +137,15 @@ def _size(node: yaml.Node | None) -> str:
         between = f"{SMALLEST_SIDE} to {LARGEST_SIDE}"
         fail(node, f"size must be as 1280x720, with sides of {between} pixels")
     return text
+
+
+def _profile(node: yaml.Node | None) -> str:
+    if node is None:
+        return ""
+    try:
+        return profile_name(_text(node, "profile", 100) or None) or ""
+    except BadChatRequest as error:
+        fail(node, str(error))
 
 
 def _applications(node: yaml.Node | None) -> tuple[str, ...]:

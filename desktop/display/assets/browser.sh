@@ -12,9 +12,13 @@ export XAUTHORITY='@AUTHORITY@'
 export PATH="${PATH#'@PROGRAMS@:'}"
 
 profile='@FOLDER@/browser'
-[ -e "$profile/Default/Preferences" ] || {
+if [ ! -e "$profile/Default/Preferences" ]; then
     mkdir -p "$profile/Default" && cp '@FOLDER@/share/preferences.json' "$profile/Default/Preferences"
-}
+elif [ ! -L "$profile/SingletonLock" ]; then
+    # A profile that was kept names the directories of an earlier desktop.
+    sed -i -e 's|"default_directory":"[^"]*"|"default_directory":"@DOWNLOADS@"|g' \
+        -e 's|"last_directory":"[^"]*"|"last_directory":"@HOME@"|g' "$profile/Default/Preferences"
+fi
 
 # Chromium binds a socket some 50 characters below TMPDIR, and a socket's path has 107 at most.
 [ ${#TMPDIR} -le 55 ] || export TMPDIR=/tmp

@@ -48,6 +48,13 @@ def test_a_file_is_shown_read_only_at_its_place() -> None:
     assert found["/etc/passwd"] == Mount("file", "/etc/passwd", sealed=True, source=source)
 
 
+def test_a_named_profile_is_seen_in_place_of_that_of_the_desktop() -> None:
+    found = planned(profile=f"{ROOT}/profiles/work/files")
+    assert list(found)[-2:] == [FOLDER, f"{FOLDER}/browser"]
+    source = f"{ROOT}/profiles/work/files"
+    assert found[f"{FOLDER}/browser"] == Mount("shown", f"{FOLDER}/browser", source=source)
+
+
 def test_keymaps_of_x_servers_have_a_place_for_their_group_alone() -> None:
     keymaps = planned(x_group=4711)["/var/lib/xkb"]
     assert keymaps == Mount("empty", "/var/lib/xkb", 0o770, 1 << 20, group=4711)

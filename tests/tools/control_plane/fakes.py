@@ -23,7 +23,7 @@ from deskhand.tools.control_plane.pages import ErrorPages
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
-from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.tools.fleet.errors import ProfileTaken, UnknownDesktop
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
 from deskhand.tools.templates.errors import UnknownTemplate
@@ -296,6 +296,7 @@ class FakeDesktop:
     has_display: bool = True
     egress: Json | None = None
     speak: tuple[str, ...] = ()
+    profile: str = ""
 
 
 @dataclass
@@ -315,13 +316,18 @@ class FakeDesktops:
         *,
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
+        profile: str | None = None,
     ) -> FakeDesktop:
+        if profile == "taken":
+            raise ProfileTaken(profile, "d1", "Desktop 1")
         if template is not None:
             raise UnknownTemplate(template, ("office",))
         if self.failure is not None:
             raise self.failure
         spoken = ("cua",) if speak is None else speak
-        made = FakeDesktop("d9", name or "Desktop 9", live_url="desktops/d9", speak=spoken)
+        made = FakeDesktop(
+            "d9", name or "Desktop 9", live_url="desktops/d9", speak=spoken, profile=profile or ""
+        )
         self.known[made.id] = made
         return made
 

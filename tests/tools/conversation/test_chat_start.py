@@ -20,9 +20,9 @@ def test_nothing_given_is_the_default() -> None:
 
 def test_a_start_is_read() -> None:
     files = ["a1", {"path": "x//y.txt", "content": ""}, {"path": "z", "file_id": "b2"}]
-    given = {"workdir": "a/./b/", "files": files, "template": "office"}
+    given = {"workdir": "a/./b/", "files": files, "template": "office", "profile": "work"}
     start = read_start(given)
-    assert (start.workdir, start.template) == ("a/b", "office")
+    assert (start.workdir, start.template, start.profile) == ("a/b", "office", "work")
     assert start.files == (
         StartFile("", file_id="a1"),
         StartFile("x/y.txt", content=""),
@@ -41,6 +41,7 @@ def test_a_start_is_read() -> None:
         ({"workdir": "a\0b"}, "relative path"),
         ({"workdir": 3}, "workdir must be a text"),
         ({"template": "a" * 101}, "template must be a text of at most 100"),
+        ({"profile": "a/b"}, "profile: 'a/b' must be of lower-case letters"),
         ({"files": "a"}, "files must be a list"),
         ({"files": ["a"] * (MOST_FILES + 1)}, f"at most {MOST_FILES} files"),
         ({"files": [" "]}, r"files\[0\] must be the id"),

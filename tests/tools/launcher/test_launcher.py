@@ -4,7 +4,7 @@ from pathlib import Path
 
 from deskhand.tools.fleet.launcher_client import ENTRY
 
-MOST_LINES = 400
+MOST_LINES = 430
 CHECK = """
 import os, sys
 sys.path[0] = {root!r}

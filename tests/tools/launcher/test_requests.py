@@ -40,6 +40,8 @@ def parsed(fields: object, descriptors: int = 0) -> LauncherRequest:
             LauncherRequest("remove", ID, RECORDING),
         ),
         ({"do": "remove", "workdir": "a-chat"}, LauncherRequest("remove", workdir="a-chat")),
+        ({"do": "remove", "profile": "work"}, LauncherRequest("remove", profile="work")),
+        ({"do": "profiles"}, LauncherRequest("profiles")),
     ],
 )
 def test_each_command_has_its_fields(fields: object, expected: LauncherRequest) -> None:
@@ -55,6 +57,14 @@ def test_a_start_becomes_the_values_of_the_launch_port() -> None:
     assert request == LauncherRequest("start", ID, workdir=RECORDING, spec=request.spec)
     spoken = parsed({**START, "speak": ["cua", "osworld:lan"]}, 4).spec
     assert spoken == LaunchSpec(ID, Egress(), speak=("cua", "osworld:lan"))
+    kept = parsed({**START, "profile": "work"}, 4).spec
+    assert kept == LaunchSpec(ID, Egress(), profile="work")
+
+
+@pytest.mark.parametrize("name", ["", "../work", "a/b", ".", "Work", 3, None])
+def test_a_wrong_name_of_a_profile_is_refused(name: object) -> None:
+    with pytest.raises(RequestRefused, match="the value of profile is wrong"):
+        parsed({**START, "profile": name}, 4)
 
 
 @pytest.mark.parametrize(

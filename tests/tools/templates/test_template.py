@@ -14,6 +14,7 @@ applications: [terminal, browser]
 files: {a/notes.txt: "Begin here."}
 environment: {EDITOR: nano}
 limits: {processes: 500, memory_mib: 2048}
+profile: shop
 """
 
 
@@ -28,6 +29,7 @@ def test_a_template_is_read() -> None:
         {"a/notes.txt": "Begin here."},
         {"EDITOR": "nano"},
         {"processes": 500, "memory_mib": 2048},
+        "shop",
     )
     assert template.options == (
         *("--size", "1280x720", "--desktop-processes", "500", "--desktop-memory", "2048"),
@@ -56,6 +58,7 @@ def test_a_template_is_read() -> None:
         ("description: " + "a" * 1001, "has more than 1000 characters"),
         ("size: 10x10", "size must be as 1280x720"),
         ("size: 1280*720", "size must be as 1280x720"),
+        ("profile: ../a", "profile: '../a' must be of lower-case letters"),
         ("size: 9999x100", "size must be as 1280x720"),
         ("applications: browser", "applications must be a list"),
         ("applications: [3]", r"applications\[0\] must be a text"),

@@ -272,7 +272,7 @@ async def _insert_start(session: AsyncSession, chat: ChatRow, start: ChatStart) 
         return
     files = [file.to_json() for file in start.files]
     row = ChatStartRow(chat_id=chat.id, workdir=workdir, files=files, created_at=chat.created_at)
-    row.template, row.profile = start.template, None
+    row.template, row.profile = start.template, start.profile
     session.add(row)
     await session.flush()
 

@@ -206,8 +206,7 @@ class Chats:
             start=start or ChatStart(),
         )
         await self._repository.store.read(lambda s: check_files(s, new_chat.start, None))
-        if new_chat.start.template is not None:
-            await self._machines.check_template(new_chat.start.template)
+        await self._assignment.check_start(new_chat.start)
         view = await self._repository.create(new_chat)
         if prompt is not None:
             self._turns.start(view.id)

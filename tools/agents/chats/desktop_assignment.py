@@ -25,7 +25,8 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.agents.workdirs.rows import start_of
-from deskhand.tools.conversation.errors import NoDesktop
+from deskhand.tools.conversation.chat_start import ChatStart
+from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
 from deskhand.tools.conversation.states import BUSY
 from deskhand.tools.store import chats
 from deskhand.tools.store.schema import ChatRow
@@ -193,12 +194,13 @@ class DesktopAssignment:
     async def _own(self, chat: ChatRow) -> str:
         """Return the chat's own desktop with its display."""
         above = await self._repository.store.read(lambda s: chats.ancestors(s, chat.id))
-        template = await self._template(chat.id)
+        start = await self._start(chat.id)
         async with self._lock(chat.id):
             plain = self._plain.held(chat.id)
             if plain is not None:
                 await self._show(chat.id, plain)
                 return plain
+            await self._free_profile(start)
             return await self._displayed.acquire(
                 chat.id,
                 lambda: self._machines.acquire(
@@ -206,7 +208,8 @@ class DesktopAssignment:
                     name=chat.title,
                     root_id=chat.root_id,
                     egress=self._egress(chat),
-                    template=template,
+                    template=start.template,
+                    profile=start.profile,
                 ),
                 above,
             )
@@ -222,7 +225,8 @@ class DesktopAssignment:
             if held is not None:
                 return held
             root = await self._repository.store.read(lambda s: chats.get(s, root_id))
-            template = await self._template(root_id)
+            start = await self._start(root_id)
+            await self._free_profile(start)
             desktop_id = await self._plain.acquire(
                 root_id,
                 lambda: self._machines.acquire(
@@ -231,7 +235,8 @@ class DesktopAssignment:
                     root_id=root_id,
                     egress=self._egress(root),
                     display=False,
-                    template=template,
+                    template=start.template,
+                    profile=start.profile,
                 ),
             )
             view = await self._repository.change(
@@ -268,9 +273,39 @@ class DesktopAssignment:
             for row in busy
         )
 
-    async def _template(self, chat_id: str) -> str | None:
+    async def check_start(self, start: ChatStart) -> None:
+        """Check that a desktop can be started with the template and the profile of a chat.
+
+        Raises:
+            BadChatRequest: If there is no such template, or a desktop in use has the profile.
+        """
+        if start.template is not None:
+            await self._machines.check_template(start.template)
+        held = await self._free_profile(start)
+        if held is not None:
+            chat_id = self._displayed.holder(held) or self._plain.holder(held)
+            of_chat = "" if chat_id is None else f" of the chat {chat_id}"
+            name = "of the template" if start.profile is None else start.profile
+            raise BadChatRequest(f"the profile {name} is in use by the desktop {held}{of_chat}")
+
+    async def _free_profile(self, start: ChatStart) -> str | None:
+        """End the desktop at rest that has the profile of a start.
+
+        Return the id of the desktop if it is in use: no other one can have the profile then.
+        """
+        held = await self._machines.having(start.profile, start.template)
+        if held is None:
+            return None
+        for pool in (self._displayed, self._plain):
+            holder = pool.holder(held)
+            if holder is not None and pool.rests(holder) and not await self._in_use(holder, held):
+                await pool.release(holder)
+                return None
+        return held
+
+    async def _start(self, chat_id: str) -> ChatStart:
         start = await self._repository.store.read(lambda s: start_of(s, chat_id))
-        return None if start is None else start.template
+        return start or ChatStart()
 
     def _egress(self, chat: ChatRow) -> Egress:
         stored = None if chat.egress is None else from_json(chat.egress)

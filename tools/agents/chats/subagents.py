@@ -117,11 +117,11 @@ class ChildChats:
 
     async def _check_start(self, caller: ChatView, request: SubagentRequest) -> None:
         await self._store.read(lambda s: check_files(s, request.start, caller.root_id))
-        if request.start.template is None:
-            return
-        if request.desktop != OWN or request.kind != "computer_use":
-            raise BadChatRequest("template can be set only for a desktop of its own")
-        await self._machines.check_template(request.start.template)
+        start = request.start
+        for name, value in (("template", start.template), ("profile", start.profile)):
+            if value is not None and (request.desktop != OWN or request.kind != "computer_use"):
+                raise BadChatRequest(f"{name} can be set only for a desktop of its own")
+        await self._assignment.check_start(start)
 
     def _child_restrictions(
         self, caller: ChatView, request: SubagentRequest, model: str

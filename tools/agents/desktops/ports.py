@@ -33,6 +33,7 @@ class DesktopSource(Protocol):
         egress: Egress,
         display: bool = True,
         template: str | None = None,
+        profile: str | None = None,
     ) -> str:
         """Start a desktop for a chat and return its id when it is ready.
 
@@ -47,6 +48,9 @@ class DesktopSource(Protocol):
         Raises:
             BadChatRequest: If it does not; the text is the reason.
         """
+
+    async def having(self, profile: str | None, template: str | None) -> str | None:
+        """Return the id of the desktop that has the profile of a new one; None if none has it."""
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop; return when it can be used.

@@ -18,7 +18,7 @@ def workdir_of(session: Session, chat_id: str) -> str:
 async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
     """Return the start of a chat without its files; None if nothing of it was given."""
     row = await session.get(ChatStartRow, chat_id)
-    return None if row is None else ChatStart(row.workdir, (), row.template)
+    return None if row is None else ChatStart(row.workdir, (), row.template, row.profile)
 
 
 def unplaced(session: Session, chat_id: str) -> ChatStart | None:
@@ -29,7 +29,7 @@ def unplaced(session: Session, chat_id: str) -> ChatStart | None:
     files = tuple(
         StartFile(one["path"], one.get("content"), one.get("file_id")) for one in row.files
     )
-    return ChatStart(row.workdir, files, row.template)
+    return ChatStart(row.workdir, files, row.template, row.profile)
 
 
 async def files_placed(session: AsyncSession, chat_id: str) -> None:

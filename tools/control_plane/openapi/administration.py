@@ -58,6 +58,18 @@ DESKTOP = record(
         "has_display": FLAG,
         "egress": nullable(ANY_OBJECT),
         "speak": array(TEXT),
+        "profile": nullable(TEXT),
+    },
+)
+PROFILES = record(
+    "Profiles",
+    {
+        "profiles": array(
+            record(
+                "Profile",
+                {"name": TEXT, "bytes": COUNT, "used_at": NUMBER, "desktop_id": nullable(TEXT)},
+            )
+        )
     },
 )
 DESKTOPS = record("Desktops", {"desktops": array(DESKTOP)})

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.desktop.profiles.profile_name import PROFILE_NAME
 from deskhand.tools.agents.costs.step_times import total_times
 from deskhand.tools.control_plane.caller import credential_id, principal_name, reads_conversation
 from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
@@ -41,6 +42,11 @@ _START_FILE = {
     "type": "object",
     "additionalProperties": False,
     "properties": {name: {"type": "string"} for name in ("path", "content", "file_id")},
+}
+PROFILE = {
+    "type": _MAYBE,
+    "pattern": f"^{PROFILE_NAME.pattern}$",
+    "description": "Name of a profile of the browser, which keeps sign-ins for later desktops.",
 }
 _NEW_CHAT = {
     "type": "object",
@@ -80,6 +86,7 @@ _NEW_CHAT = {
             "description": "Directory of its commands and relative paths, below its own one.",
         },
         "template": {"type": _MAYBE, "maxLength": LONGEST_NAME},
+        "profile": PROFILE,
         "files": {
             "type": ["array", "null"],
             # Generators of clients leave an operation out that has an array without items.

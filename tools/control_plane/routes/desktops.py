@@ -9,10 +9,11 @@ from deskhand.desktop.settings import DIALECTS, dialects
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, json_object, only, text
 from deskhand.tools.control_plane.ports import Chats, Desktops, DesktopView
+from deskhand.tools.conversation.chat_start import profile_name
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.templates.errors import TemplateError
 
-from .chats import body_of
+from .chats import PROFILE, body_of
 
 LONGEST_NAME = 80
 _NEW_DESKTOP = {
@@ -22,6 +23,7 @@ _NEW_DESKTOP = {
         "name": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
         "speak": {"type": "array", "items": {"type": "string", "enum": list(DIALECTS)}},
         "template": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
+        "profile": PROFILE,
     },
 }
 
@@ -49,13 +51,16 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         """Start a desktop and answer when it is ready.
 
         `speak` are the protocols of other products that it serves, by default those of the setting.
-        `template` is the name of a file in the folder `templates` of the data directory.
+        `template` is the name of a file in the folder `templates` of the data directory. `profile`
+        is the name of a profile of the browser, which one desktop at a time can have (409).
         """
         body = json_object(await request.body())
-        only(body, "name", "speak", "template")
+        only(body, "name", "speak", "template", "profile")
         name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
         template = (text(body, "template", longest=LONGEST_NAME) or "").strip()
         chosen = {"template": template} if template else {}
+        if profile := profile_name(text(body, "profile", longest=LONGEST_NAME) or None):
+            chosen["profile"] = profile
         try:
             started = await desktops.start(name or None, speak=_speak(body), **chosen)
         except TemplateError as error:
@@ -102,6 +107,7 @@ def desktop_json(desktop: DesktopView) -> Json:
         "has_display": desktop.has_display,
         "egress": desktop.egress,
         "speak": list(desktop.speak),
+        "profile": desktop.profile or None,
     }
 
 

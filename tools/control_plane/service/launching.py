@@ -1,5 +1,6 @@
 """Start of the launcher, while the control plane has the rights of its starter."""
 
+import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.fleet.launcher_client import LauncherClient, inner_launcher, launcher_process
 from deskhand.tools.fleet.registry import DesktopRegistry
 from deskhand.tools.fleet.sockets import SOCKETS
-from deskhand.tools.launcher.launcher import LauncherConfiguration
+from deskhand.tools.launcher.launcher import PROFILES, LauncherConfiguration
 
 WORKDIRS = "work"
 
@@ -78,6 +79,15 @@ def given_limits(settings: Settings) -> GivenLimits:
     return GivenLimits(*sizes, settings.desktop_cpu_weight)
 
 
+def _profiles(data_dir: str, root: Path) -> Path:
+    """Return the folder of the named profiles of a control plane."""
+    if os.geteuid() != 0:
+        return Path(data_dir, PROFILES)
+    # The user of the control plane owns the data directory, and could put links in it.
+    owner = hashlib.sha256(os.fsencode(data_dir)).hexdigest()
+    return root / PROFILES / owner[:16]
+
+
 def _configuration(settings: Settings, root: Path) -> LauncherConfiguration:
     data_dir = str(settings.data_dir.absolute())
     workdirs = str(Path(settings.workdirs or root / WORKDIRS).expanduser().absolute())
@@ -86,5 +96,7 @@ def _configuration(settings: Settings, root: Path) -> LauncherConfiguration:
         *limit_options(given_limits(settings)),
         *("--uid-base", str(settings.uid_base)),
     )
-    launch = LaunchConfiguration(str(root), workdirs, options, hidden=(data_dir, workdirs))
+    profiles = str(_profiles(data_dir, root))
+    hidden = (data_dir, workdirs)
+    launch = LaunchConfiguration(str(root), workdirs, options, hidden, profiles)
     return LauncherConfiguration(data_dir, launch)

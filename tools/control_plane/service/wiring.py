@@ -35,6 +35,7 @@ from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.routes.audit import router as audit_router
+from deskhand.tools.control_plane.routes.profiles import router as profiles_router
 from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.conversation.errors import ChatError
@@ -263,6 +264,7 @@ def _admin_routers(
 ) -> tuple[APIRouter, ...]:
     return (
         secrets_router(secret_store, store.check_room),
+        profiles_router(fleet.profiles),
         audit_router(audit),
         runs_router(RunList(store)),
         tokens_router(credentials, lambda: base_url),

@@ -58,6 +58,11 @@ ORDER: Json = {
         **_TEXT,
         "description": "Template of its own desktop, see list_desktop_templates.",
     },
+    "profile": {
+        **_TEXT,
+        "description": "Name of a browser profile that its own desktop keeps for later ones, with "
+        "sign-ins; one desktop at a time has it.",
+    },
     "files": {
         "type": "array",
         "maxItems": MOST_FILES,

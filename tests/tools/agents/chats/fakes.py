@@ -278,6 +278,8 @@ class FakeMachines:
     forgotten: list[str] = field(default_factory=list)
     templates: list[str | None] = field(default_factory=list)
     """The template of each desktop that was requested."""
+    profiles: dict[str, str] = field(default_factory=dict)
+    """The desktop that got each profile last."""
     plain: set[str] = field(default_factory=set)
     """Desktops without a display."""
     chats: dict[str, str] = field(default_factory=dict)
@@ -294,11 +296,14 @@ class FakeMachines:
         egress: Egress,
         display: bool = True,
         template: str | None = None,
+        profile: str | None = None,
     ) -> str:
         self.templates.append(template)
         if self.failure is not None:
             raise self.failure
         desktop_id = f"desktop-{len(self.acquired) + 1}"
+        if profile is not None:
+            self.profiles[profile] = desktop_id
         self.acquired.append(chat_id)
         self.roots.append(root_id)
         self.chats[desktop_id] = chat_id
@@ -311,6 +316,10 @@ class FakeMachines:
     async def check_template(self, name: str) -> None:
         if name != "office":
             raise BadChatRequest(f"no template has the name {name!r}")
+
+    async def having(self, profile: str | None, template: str | None) -> str | None:
+        held = self.profiles.get(profile or "")
+        return held if held is not None and self.known(held) else None
 
     async def forget(self, root_id: str) -> None:
         self.forgotten.append(root_id)

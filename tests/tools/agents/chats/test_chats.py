@@ -442,6 +442,7 @@ def test_a_chat_that_waits_for_a_desktop_can_be_interrupted(tmp_path: Path) -> N
             egress: Egress,
             display: bool = True,
             template: str | None = None,
+            profile: str | None = None,
         ) -> str:
             starting.set()
             await asyncio.Event().wait()
@@ -472,6 +473,7 @@ def test_a_message_to_a_chat_that_waits_for_its_desktop_follows_its_turn(tmp_pat
             egress: Egress,
             display: bool = True,
             template: str | None = None,
+            profile: str | None = None,
         ) -> str:
             starting.set()
             await there.wait()

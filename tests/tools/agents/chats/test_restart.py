@@ -114,6 +114,7 @@ def test_a_chat_that_waited_for_its_turn_starts_after_a_kill(tmp_path: Path) -> 
             egress: Egress,
             display: bool = True,
             template: str | None = None,
+            profile: str | None = None,
         ) -> str:
             starting.set()
             await asyncio.Event().wait()

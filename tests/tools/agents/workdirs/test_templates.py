@@ -37,6 +37,6 @@ def test_a_wrong_template_is_refused_before_the_chat_begins(tmp_path: Path) -> N
             with pytest.raises(BadChatRequest, match="no template"):
                 await p.chats.create(prompt=None, start=ChatStart(template="nothing"))
             assert (await p.chats.get(caller)).children == ()
-            assert "profile" in await p.error(SPAWN, caller, prompt="Go", profile="ada")
+            assert "profile" in await p.error(SPAWN, caller, prompt="Go", profile="../ada")
 
     asyncio.run(scenario())

@@ -29,6 +29,7 @@ def test_desktops_are_listed_as_the_pages_show_them(tmp_path: Path) -> None:
                     "has_display": True,
                     "egress": None,
                     "speak": [],
+                    "profile": None,
                     "pid": 42,
                 }
             ]
@@ -135,5 +136,18 @@ def test_an_unknown_template_is_refused(tmp_path: Path) -> None:
             wrong = await client.post("/api/v0/desktops", json={"template": 3})
         assert (reply.status_code, wrong.status_code) == (400, 400)
         assert "no template has the name 'nothing'; there are office" in reply.json()["detail"]
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_gets_the_profile_that_is_named(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with control_plane(tmp_path).client() as client:
+            made = await client.post(DESKTOPS, json={"profile": "work"})
+            taken = await client.post(DESKTOPS, json={"profile": "taken"})
+            wrong = await client.post(DESKTOPS, json={"profile": "../work"})
+        assert (made.status_code, made.json()["profile"]) == (201, "work")
+        assert (taken.status_code, wrong.status_code) == (409, 400)
+        assert "in use by the desktop d1 (Desktop 1)" in taken.json()["detail"]
 
     asyncio.run(scenario())
