@@ -1,10 +1,8 @@
-"""An agent loop over Anthropic's computer toolset, for which Deskhand is only the computer.
-
-Usage: ANTHROPIC_API_KEY=... python examples/anthropic_loop.py "open a terminal" [MODEL]
-"""
+"""An agent loop over Anthropic's computer toolset, for which Deskhand is only the computer."""
 
 import asyncio
 import base64
+import os
 import sys
 from typing import Any
 
@@ -13,6 +11,7 @@ from anthropic import AsyncAnthropic
 from deskhand import AsyncDesktop, DesktopRefused
 
 TOOLSET: Any = {"type": "computer_toolset_20260801"}
+USAGE = "usage: ANTHROPIC_API_KEY=... python examples/anthropic_loop.py TASK [MODEL]"
 READS = ("screenshot", "zoom", "cursor_position")
 
 
@@ -53,4 +52,6 @@ async def main(task: str, model: str = "claude-opus-5-5") -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3) or not os.environ.get("ANTHROPIC_API_KEY"):
+        sys.exit(USAGE)
     sys.stdout.write(asyncio.run(main(*sys.argv[1:])) + "\n")

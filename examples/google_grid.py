@@ -1,9 +1,11 @@
 """Function calls of Gemini's computer use, whose points are on a grid of 1000 x 1000."""
 
+import sys
 from typing import Any
 
 from deskhand import AsyncDesktop, Done
 
+USAGE = "usage: from google_grid import perform"
 GRID = 1000
 POINTING = {"click_at": "left_click", "hover_at": "mouse_move"}
 KEYS = {"go_back": "alt+Left", "go_forward": "alt+Right"}
@@ -49,3 +51,7 @@ async def type_at(desktop: AsyncDesktop, point: list[int], call: dict[str, Any])
         await desktop.keyboard.press("ctrl+a Delete")
     end = "\n" if call.get("press_enter", True) else ""
     return await desktop.keyboard.type(call["text"] + end, observe=True)
+
+
+if __name__ == "__main__":
+    sys.exit(USAGE)

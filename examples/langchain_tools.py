@@ -1,16 +1,18 @@
-"""The tools of Deskhand's MCP server as a list of LangChain tools.
-
-Usage: python examples/langchain_tools.py URL TOKEN, of a desktop or a control plane
-"""
+"""The tools of Deskhand's MCP server as a list of LangChain tools."""
 
 import asyncio
 import sys
 from typing import Any
 
 import httpx2
-from langchain_core.tools import StructuredTool
 from mcp import Client, types
 from mcp.client.streamable_http import streamable_http_client
+
+USAGE = "usage: python examples/langchain_tools.py URL TOKEN, of a desktop or a control plane"
+try:
+    from langchain_core.tools import StructuredTool
+except ModuleNotFoundError as missing:
+    sys.exit(f"{USAGE}; needs the package langchain-core ({missing})")
 
 
 def langchain_tool(client: Client, tool: types.Tool) -> StructuredTool:
@@ -48,4 +50,6 @@ async def main(url: str, token: str) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(USAGE)
     asyncio.run(main(*sys.argv[1:]))

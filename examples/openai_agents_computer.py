@@ -1,10 +1,15 @@
 """A desktop as the computer of an agent of OpenAI's Agents SDK: ``ComputerTool(computer)``."""
 
 import base64
-
-from agents import AsyncComputer
+import sys
 
 from deskhand import AsyncDesktop
+
+USAGE = "usage: from openai_agents_computer import DeskhandComputer"
+try:
+    from agents import AsyncComputer
+except ModuleNotFoundError as missing:
+    sys.exit(f"{USAGE}; needs the package openai-agents ({missing})")
 
 
 class DeskhandComputer(AsyncComputer):  # type: ignore[misc]
@@ -46,3 +51,7 @@ class DeskhandComputer(AsyncComputer):  # type: ignore[misc]
 
     async def drag(self, path: list[tuple[int, int]]) -> None:
         await self._desktop.mouse.drag(*path)
+
+
+if __name__ == "__main__":
+    sys.exit(USAGE)

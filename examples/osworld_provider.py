@@ -5,9 +5,15 @@ import os
 import subprocess
 import sys
 
-from desktop_env.controllers.python import PythonController
-from desktop_env.controllers.setup import SetupController
-from desktop_env.providers.base import Provider
+USAGE = (
+    "usage: python examples/osworld_provider.py, or from osworld_provider import DeskhandProvider"
+)
+try:
+    from desktop_env.controllers.python import PythonController
+    from desktop_env.controllers.setup import SetupController
+    from desktop_env.providers.base import Provider
+except ModuleNotFoundError as missing:
+    sys.exit(f"{USAGE}; needs the package desktop-env ({missing})")
 
 LINE = "it's a <tag>"
 VERIFIED = {"command": ["true"], "verification": {"window_exists": "task"}}
@@ -72,6 +78,8 @@ def run_task(address: str) -> float:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 1:
+        sys.exit(USAGE)
     provider = DeskhandProvider()
     try:
         provider.revert_to_snapshot("", "start")

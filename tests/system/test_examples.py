@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -16,12 +17,13 @@ from deskhand import AsyncDesktop
 from deskhand.desktop.geometry import Size
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
-from tests.system.services import PATIENCE, Service
+from tests.system.services import PATIENCE, Service, service
 
 pytestmark = pytest.mark.x11
 
 EXAMPLES = Path(__file__).parent.parent.parent / "examples"
 
+PLUGIN = "deskhand.tools.pytest_plugin.plugin"
 SCRIPT = """
 steps:
   - calls:
@@ -37,12 +39,13 @@ steps:
 
 ADAPTERS = ("anthropic_loop", "google_grid", "langchain_tools", "openai_agents_computer")
 LONGEST = 40
-"""Lines of code of an adapter, without docstrings and empty lines."""
+"""Lines of code of an adapter, without docstrings, empty lines and its command line."""
 
 
 @pytest.mark.parametrize("name", ADAPTERS)
 def test_an_adapter_is_short(name: str) -> None:
-    source = (EXAMPLES / f"{name}.py").read_text()
+    source = (EXAMPLES / f"{name}.py").read_text().partition("if __name__ ==")[0]
+    source = re.sub(r"^USAGE = .*\n", "", source, flags=re.MULTILINE)
     texts = set[int]()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
@@ -58,6 +61,52 @@ def test_the_quickstart_leaves_a_picture_and_a_video(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "quickstart.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "quickstart.mp4").read_bytes()[4:8] == b"ftyp"
+    last = ended.stdout.splitlines()[-1]
+    assert last == f"created: {tmp_path}/quickstart.png {tmp_path}/quickstart.mp4"
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
+def test_wrong_use_of_an_example_prints_a_usage_line(path: Path) -> None:
+    command = [sys.executable, str(path), *["--no-such-thing"] * 5]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
+    assert re.fullmatch(r"usage: .*\n", ended.stderr)
+
+
+@pytest.mark.soak
+@pytest.mark.slow("a whole run")
+def test_a_task_of_the_control_plane_leaves_its_report_and_video(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "control_plane.py"), str(tmp_path)]
+    without = {**os.environ, "DESKHAND_DATA_DIR": str(tmp_path)}
+    ended = subprocess.run(command, capture_output=True, text=True, env=without)
+    assert ended.returncode == 1
+    assert re.fullmatch(r"no control plane runs with .*deskhand up.*\n", ended.stderr)
+    with service(tmp_path / "errors", "up", "--listen", "127.0.0.1:0", environment=without):
+        ended = subprocess.run(
+            command, capture_output=True, text=True, env=without, timeout=6 * PATIENCE
+        )
+    assert ended.returncode == 0, ended.stderr
+    last = ended.stdout.splitlines()[-1]
+    assert last == f"created: {tmp_path}/report.txt {tmp_path}/run.mp4"
+    assert (tmp_path / "run.mp4").read_bytes()[4:8] == b"ftyp"
+    assert (tmp_path / "report.txt").read_text()
+
+
+@pytest.mark.soak
+@pytest.mark.slow("a desktop")
+def test_the_example_of_a_test_passes(tmp_path: Path) -> None:
+    example = tmp_path / "test_terminal.py"
+    example.write_text((EXAMPLES / example.name).read_text())
+    ended = subprocess.run(
+        [*(sys.executable, "-m", "pytest", "-q"), *("-p", PLUGIN), str(example)],
+        cwd=tmp_path,
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=6 * PATIENCE,
+    )
+    assert "1 passed" in ended.stdout, ended.stdout + ended.stderr
 
 
 @pytest.mark.soak

@@ -83,7 +83,7 @@ class Client:
     ) -> Self:
         """Return a new control plane, which starts and ends with the ``async with`` block.
 
-        ``arguments`` are those of ``deskhand up``, such as ``"--model", "scripted:demo"``;
+        ``arguments`` are those of ``deskhand up``, such as ``"--model", "scripted:tour"``;
         ``environment`` replaces that of this process.
         """
         command = plane_command(data_dir, arguments)

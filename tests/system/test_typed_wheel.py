@@ -1,0 +1,69 @@
+"""The examples are typed, as a user of our wheel checks them."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.system.installing import Installation, install
+from tests.system.services import PATIENCE
+
+pytestmark = [pytest.mark.soak, pytest.mark.slow("a type checker on the whole package")]
+
+PYRIGHT = "pyright@1.1.414"
+# These import clients of other makers, which the environment of this test does not have.
+FOREIGN = {"langchain_tools.py", "openai_agents_computer.py", "osworld_provider.py"}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return install(tmp_path_factory.mktemp("typed"))
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The examples alone, so that nothing of the checkout is found beside them."""
+    folder = tmp_path_factory.mktemp("examples")
+    for path in (Path(__file__).parents[2] / "examples").glob("*.py"):
+        if path.name not in FOREIGN:
+            shutil.copy(path, folder)
+    return folder
+
+
+def test_mypy_accepts_the_examples(wheel: Installation, examples: Path) -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", "--python-executable", wheel.python]
+    ended = subprocess.run(
+        [*command, "--cache-dir", str(examples / "cache"), *map(str, examples.glob("*.py"))],
+        cwd=examples,
+        capture_output=True,
+        text=True,
+        timeout=30 * PATIENCE,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+def test_pyright_accepts_the_examples(wheel: Installation, examples: Path, tmp_path: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    fetch = [npm, "install", "--no-audit", "--no-fund", "--silent", "--prefix", str(tmp_path)]
+    fetched = subprocess.run(
+        [*fetch, PYRIGHT], capture_output=True, text=True, timeout=9 * PATIENCE
+    )
+    if fetched.returncode != 0:
+        pytest.skip(f"pyright cannot be fetched: {fetched.stderr[-200:]}")
+    settings = {"typeCheckingMode": "standard", "pythonVersion": "3.11", "include": ["."]}
+    (examples / "pyrightconfig.json").write_text(json.dumps(settings))
+    pyright = tmp_path / "node_modules" / ".bin" / "pyright"
+    ended = subprocess.run(
+        [str(pyright), "--pythonpath", wheel.python, "--project", str(examples)],
+        cwd=examples,
+        capture_output=True,
+        text=True,
+        timeout=30 * PATIENCE,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "0 errors, 0 warnings" in ended.stdout
