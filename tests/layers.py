@@ -78,6 +78,8 @@ desktop/tool_calls: vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi
+desktop/uploads: desktop/actions desktop/files desktop/http_errors.py desktop/lease
+  desktop/tool_calls
 desktop/wallpaper: desktop/files desktop/http_errors.py desktop/lease desktop/tool_calls
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11

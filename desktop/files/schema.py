@@ -115,6 +115,18 @@ WRITE: Json = {
         *CALL_HEADERS,
     ],
 }
+UPLOAD: Json = {
+    "requestBody": {"required": True, "content": _BYTES},
+    "parameters": _query(
+        ["name"],
+        {
+            "name": _said(
+                {**_TEXT, "minLength": 1, "pattern": "^[^/\\x00]+$"}, "Name of the file."
+            ),
+            "viewer": _said(_TEXT, "Key of the live view's page that asks."),
+        },
+    )["parameters"],
+}
 STATUS = _query(["path"], {"path": _PATH})
 MAKE: Json = {"parameters": [*STATUS["parameters"], *CALL_HEADERS]}
 APPEND: Json = MAKE | {"requestBody": {"required": True, "content": _BYTES}}

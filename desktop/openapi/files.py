@@ -43,6 +43,7 @@ EDITED_FILES = record(
     {"message": TEXT},
     {"files": array(record("EditedFile", {"path": TEXT}, {"diff": TEXT}))},
 )
+ADDED_DOWNLOAD = record("AddedDownload", {"path": TEXT, "name": TEXT, "bytes": COUNT})
 FILE_STATUS = record("FileStatus", {"path": TEXT, "kind": TEXT, "bytes": COUNT})
 APPENDED_FILE = record("AppendedFile", {"message": TEXT, "bytes": COUNT})
 _CONTEXT_PART = record(

@@ -15,6 +15,7 @@ from .commands import (
     STARTED_PROCESS,
 )
 from .files import (
+    ADDED_DOWNLOAD,
     APPENDED_FILE,
     CONTEXT,
     DIRECTORY,
@@ -66,6 +67,7 @@ _SCREEN: ApiOperations = {
     f"GET {_DESKTOP}/clipboard": ApiOperation("read_clipboard"),
     f"PUT {_DESKTOP}/clipboard": ApiOperation("write_clipboard"),
     f"POST {_DESKTOP}/clipboard/restore": ApiOperation("restore_clipboard"),
+    f"POST {_DESKTOP}/downloads": ApiOperation("add_download", ADDED_DOWNLOAD),
     f"GET {_DESKTOP}/accessibility": ApiOperation("read_accessibility", WIDGETS),
     f"GET {_DESKTOP}/focus": ApiOperation("read_focus", FOCUS),
     f"GET {_DESKTOP}/accessibility/text": ApiOperation("read_accessibility_text", WIDGET_TEXT),

@@ -46,6 +46,7 @@ from deskhand.desktop.recordings.api import router as recordings_router
 from deskhand.desktop.secrets.api import router as secrets_router
 from deskhand.desktop.targets.api import router as targets_router
 from deskhand.desktop.targets.api import target_reader
+from deskhand.desktop.uploads.api import router as uploads_router
 from deskhand.desktop.waiting.api import router as waiting_router
 from deskhand.desktop.waiting.screen_wait import ScreenWait, Sources
 from deskhand.desktop.wallpaper.api import router as wallpaper_router
@@ -284,6 +285,7 @@ def _files(
         context_router(ContextReader(files, common.workdir, screen.home, os.environ)),
         files_router(screen.home, files, executor, note, watches, changing),
         tree_router(files, executor, note, changing),
+        uploads_router(screen.home, files, common.lease, changing),
     )
 
 

@@ -49,6 +49,7 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
             True,
             {"params": {"path": f"{home}/before"}, "content": b"more"},
         ),
+        "POST /api/v0/desktop/downloads": (True, {"params": {"name": "a"}, "content": b"text"}),
         "POST /api/v0/edit-files": (True, {"json": {"files": edits}}),
         "POST /api/v0/processes/start": (
             True,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, ViewportSize, async_playwright, expect
 from playwright.sync_api import Browser as SyncBrowser
 from playwright.sync_api import Page as SyncPage
 from playwright.sync_api import expect as sync_expect
@@ -38,8 +38,11 @@ MOSTLY_MAGENTA = """() => {
 
 
 @contextmanager
-def terminal(folder: Path) -> Iterator[XServer]:
-    """A screen full of magenta xterm that copies each line typed into it to a pipe."""
+def terminal(folder: Path, script: str = "") -> Iterator[XServer]:
+    """A screen full of magenta xterm that copies each line typed into it to a pipe.
+
+    Another ``script`` is run with the name of the pipe as ``$0``.
+    """
     (folder / "logs").mkdir()
     os.mkfifo(folder / "typed")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"}
@@ -48,11 +51,13 @@ def terminal(folder: Path) -> Iterator[XServer]:
         XServer(folder, Size(800, 600), environment, spawner) as server,
     ):
         environment |= {"DISPLAY": server.display, "XAUTHORITY": str(server.xauthority)}
-        script = f'while read -r line; do echo "$line" > {folder}/typed; done'
+        script = script or 'while read -r line; do echo "$line" > "$0"; done'
         # Larger than the screen, since no window manager is there to enlarge it.
         command = ["xterm", "-geometry", "160x60+0+0", "-bg", "#ff00ff", "-e", "sh", "-c"]
         child = spawner.spawn(
-            ChildCommand([*command, script], environment, folder / "logs/xterm.log")
+            ChildCommand(
+                [*command, script, f"{folder}/typed"], environment, folder / "logs/xterm.log"
+            )
         )
         try:
             yield server
@@ -159,10 +164,15 @@ def plain_page(browser: SyncBrowser, width: int = 1280, height: int = 900) -> It
 
 
 @asynccontextmanager
-async def page_of(browser: Browser, width: int = 1000, height: int = 800) -> AsyncIterator[Page]:
+async def page_of(
+    browser: Browser, width: int = 1000, height: int = 800, *, phone: bool = False
+) -> AsyncIterator[Page]:
     """A page whose scripts must neither fail nor break the policy they were served with."""
     # A context of its own: no cookies of other pages, and a test may open a second page beside it.
-    async with await browser.new_context(viewport={"width": width, "height": height}) as context:
+    size: ViewportSize = {"width": width, "height": height}
+    async with await browser.new_context(
+        viewport=size, has_touch=phone, is_mobile=phone
+    ) as context:
         page = await context.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         expect.set_options(timeout=PATIENCE * 1000)

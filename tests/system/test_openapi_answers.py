@@ -136,6 +136,8 @@ def _use_files(asked: Documented) -> None:
     asked("POST", "/api/v0/list-directory", params={"path": workdir}, json={})
     for request in ({"path": path, "pattern": ".", "limit": 1}, {"path": workdir}):
         asked("POST", "/api/v0/search", json=request)
+    name = {"name": "given.txt"}
+    asked("POST", f"{DESKTOP}/downloads", params=name, content=b"d\n", headers=binary)
     asked("POST", "/api/v0/append-file", params={"path": path}, content=b"d\n", headers=binary)
     assert asked("GET", "/api/v0/file-status", params={"path": path})["bytes"] == 6
     asked("POST", "/api/v0/make-directory", params={"path": f"{path}-folder"})

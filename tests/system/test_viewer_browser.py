@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from fastapi import APIRouter
@@ -101,9 +101,17 @@ class FrozenPrograms:
         return self._report
 
 
+class Screen(Protocol):
+    """What is watched."""
+
+    @property
+    def server(self) -> XServer:
+        """Its X server."""
+
+
 @asynccontextmanager
 async def serving(
-    stage: Stage, freezer: FrozenPrograms | None = None
+    stage: Screen, freezer: FrozenPrograms | None = None
 ) -> AsyncIterator[list[APIRouter]]:
     """The routes of a desktop, as far as its page asks them."""
     leasing = LeaseRuntime(freezer=freezer)
@@ -364,6 +372,60 @@ def test_text_of_any_script_goes_over_the_clipboard_both_ways(
             await expect(text).to_have_value(backwards)
 
     stage.play(scenario())
+
+
+def test_one_press_of_keys_copies_the_clipboard_each_way(
+    stage: Stage, desktop: services.Service
+) -> None:
+    async def scenario() -> None:
+        async with signed_in(stage, desktop) as page:
+            await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+            await take_control(page)
+            await page.evaluate("text => navigator.clipboard.writeText(text)", TEXT)
+            await page.keyboard.press("Control+Alt+Shift+KeyV")
+            await expect(status_of(page)).to_have_text("The desktop has this computer's clipboard.")
+            assert desktop.http.get(CLIPBOARD, params={"viewer": await key_of(page)}).text == TEXT
+            await page.evaluate("() => navigator.clipboard.writeText('other')")
+            await page.keyboard.press("Control+Alt+Shift+KeyC")
+            await expect(status_of(page)).to_have_text("This computer has the desktop's clipboard.")
+            assert await page.evaluate("() => navigator.clipboard.readText()") == TEXT
+
+    stage.play(scenario())
+
+
+async def key_of(page: Page) -> str:
+    """Return the key by which the service knows this page."""
+    names = await page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+    found = [name for name in names if "viewer=" in name]
+    return str(found[0].partition("viewer=")[2].partition("&")[0])
+
+
+DROP = """([kind, names]) => {
+  const carried = new DataTransfer();
+  for (const name of names) carried.items.add(new File([`content of ${name}`], name));
+  const event = new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true });
+  document.querySelector(".viewer-screen").dispatchEvent(event);
+}"""
+
+
+def test_dropped_files_become_downloads_of_the_desktop(
+    stage: Stage, desktop: services.Service
+) -> None:
+    async def scenario() -> None:
+        async with signed_in(stage, desktop) as page:
+            await page.evaluate(DROP, ["drop", ["early.txt"]])
+            await expect(status_of(page)).to_have_text("Take control to put files on the desktop.")
+            await take_control(page)
+            await page.evaluate(DROP, ["drop", ["one.txt", "two ü.txt", "one.txt"]])
+            await expect(status_of(page)).to_contain_text("Downloads/one (1).txt")
+
+    stage.play(scenario())
+    listed = desktop.post("/api/v0/list-directory", {"path": ["Downloads"]})
+    names = {entry["name"]: entry["absolute_path_string"] for entry in listed["contents"]}
+    assert {"one.txt", "one (1).txt", "two ü.txt"} <= set(names)
+    assert "early.txt" not in names
+    found = desktop.http.get("/api/v0/read-file", params={"path": names["two ü.txt"]})
+    assert found.text == "content of two ü.txt"
 
 
 def uncontrolled(desktop: services.Service) -> bool:

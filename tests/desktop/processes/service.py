@@ -21,8 +21,10 @@ from deskhand.desktop.agent_helper.outputs import HelperOutputs
 from deskhand.desktop.files import api as files_api
 from deskhand.desktop.files.tree import api as tree_api
 from deskhand.desktop.git.touched_paths import PathStore
+from deskhand.desktop.lease.access import UnrestrictedAccess
 from deskhand.desktop.processes import api as processes_api
 from deskhand.desktop.processes.registry import ProcessSettings, Registry
+from deskhand.desktop.uploads import api as uploads_api
 from deskhand.vncbridge.http.add_routes import add_routes
 from tests.desktop.agent_helper.threaded import Threaded
 
@@ -96,6 +98,8 @@ def application(registry: Registry, home: Path, paths: PathStore, files: HelperF
     once = processes_api.once(registry)
     add_routes(app, files_api.router(lambda: home, files, once, touched=touched))
     add_routes(app, tree_api.router(files, once, touched))
+    uploads = uploads_api.router(lambda: home, files, UnrestrictedAccess(), asyncio.Lock())
+    add_routes(app, uploads)
 
     async def refused(_: Request, error: Exception) -> Response:
         refusal = cast(HTTPException, error)

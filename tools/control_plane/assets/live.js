@@ -1,6 +1,7 @@
 // @ts-nocheck
 // One desktop, live, with what its agent does.
 import { Viewer } from "../viewer/viewer.js";
+import { wishes } from "../viewer/wishes.js";
 import { address, get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
@@ -11,11 +12,10 @@ import { isBusy, stateOf, stepTitle } from "./words.js";
 const id = encodeURIComponent(idFromPath());
 const below = `api/v0/desktops/${id}/desktop`;
 
-new Viewer(byId("viewer"), {
-  stream: address(`${below}/vnc`),
-  status: address(below),
-  login: address("login"),
-}).connect();
+const wished = wishes(location.search);
+document.body.dataset.bare = String(wished.bare);
+const addresses = { stream: address(`${below}/vnc`), status: address(below), login: address("login") };
+new Viewer(byId("viewer"), addresses, wished).connect();
 
 watchBell();
 

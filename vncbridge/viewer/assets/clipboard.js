@@ -1,12 +1,21 @@
 // The desktop's clipboard as text, over its API; only the viewer in control may use it.
+//
+// Ctrl+Alt+Shift+C copies it to this computer, Ctrl+Alt+Shift+V the other way. A browser permits that
+// on secure origins only, which loopback is; elsewhere the panel opens, where texts are copied by hand.
 import { button } from "./people.js";
 
 export class Clipboard {
   /** @param {URL} status  the desktop's resource; the clipboard is below it
-   *  @param {string} viewer  distinguishes this page from all others */
-  constructor(status, viewer) {
+   *  @param {string} viewer  distinguishes this page from all others
+   *  @param {(text: string) => void} report  shows what was done */
+  constructor(status, viewer, report) {
+    this.report = report;
     this.address = new URL(`${status.href.replace(/\/$/, "")}/clipboard?viewer=${viewer}`);
     this.button = button("Clipboard", () => this.toggle(), { "aria-pressed": "false" });
+    this.transfers = [
+      button("Copy out", () => this.fetchCopy(), { title: "Copy the desktop's clipboard to this computer: Ctrl+Alt+Shift+C" }),
+      button("Paste in", () => this.sendCopy(), { title: "Put this computer's clipboard on the desktop: Ctrl+Alt+Shift+V" }),
+    ];
     this.panel = document.createElement("div");
     this.panel.className = "viewer-clipboard";
     this.panel.hidden = true;
@@ -42,6 +51,33 @@ export class Clipboard {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ text: this.text.value }),
     });
+  }
+
+  /** Copies the desktop's clipboard to this computer. */
+  async fetchCopy() {
+    await this.transferred("This computer has the desktop's clipboard.", async () => {
+      await this.read();
+      await navigator.clipboard.writeText(this.text.value);
+    });
+  }
+
+  /** Puts this computer's clipboard on the desktop. */
+  async sendCopy() {
+    await this.transferred("The desktop has this computer's clipboard.", async () => {
+      this.text.value = await navigator.clipboard.readText();
+      await this.write();
+    });
+  }
+
+  async transferred(done, work) {
+    try {
+      await work();
+      this.report(done);
+    } catch (error) {
+      // Also a browser that gives no access to its clipboard.
+      this.toggle(true);
+      this.words.textContent = error.message;
+    }
   }
 
   async ask(options) {

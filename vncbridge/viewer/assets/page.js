@@ -1,5 +1,7 @@
 // The desktop service's own page: nothing but the viewer.
 import { Viewer } from "./viewer.js";
+import { wishes } from "./wishes.js";
 
 const host = document.querySelector("main[data-vnc]");
-new Viewer(host, { stream: host.dataset.vnc, status: host.dataset.status }).connect();
+const addresses = { stream: host.dataset.vnc, status: host.dataset.status };
+new Viewer(host, addresses, wishes(location.search)).connect();

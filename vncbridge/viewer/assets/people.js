@@ -82,7 +82,10 @@ export function askName(host) {
     };
     const go = button("Take control", () => {}, { class: "primary" });
     go.type = "submit";
-    form.append(label, go, button("Cancel", () => end("")));
+    const card = document.createElement("div");
+    card.className = "viewer-card";
+    card.append(label, button("Cancel", () => end("")), go);
+    form.append(card);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const name = field.value.trim();

@@ -1,33 +1,31 @@
 // A live desktop in a page: noVNC, a bar with its state and its buttons, and reconnecting.
 import RFB from "./novnc/core/rfb.js";
 import { Backoff } from "./backoff.js";
+import { Bar, group } from "./bar.js";
 import { Clipboard } from "./clipboard.js";
+import { FileDrop } from "./drop.js";
 import { Keys } from "./keys.js";
 import { Lease, viewerId } from "./lease.js";
 import { Notice } from "./notice.js";
 import { Asked, askName, button, People, rememberedName } from "./people.js";
+import { Sizes } from "./sizes.js";
 import { SoftKeys } from "./softkeys.js";
+import { Touch } from "./touch.js";
 
 // The server's close code for "a person has this desktop in private".
 const PRIVATE = 4001;
 const SIGN_IN = "Sign in to see this desktop.";
-
-function group(label, ...members) {
-  const made = document.createElement("div");
-  made.className = "viewer-group";
-  made.setAttribute("role", "group");
-  made.setAttribute("aria-label", label);
-  made.append(...members);
-  return made;
-}
 
 export class Viewer {
   /**
    * @param {HTMLElement} host  is filled; give it a height
    * @param {{stream: string, status: string, login?: string}} addresses  relative to the page:
    *   the WebSocket, a resource that says in HTTP why it would not open, the sign-in page
+   * @param {{watchOnly?: boolean, bare?: boolean}} wished  without control, without a bar
    */
-  constructor(host, { stream, status, login = "login" }) {
+  constructor(host, { stream, status, login = "login" }, { watchOnly = false, bare = false } = {}) {
+    this.watchOnly = watchOnly;
+    this.bare = bare;
     this.stream = new URL(stream, document.baseURI);
     this.stream.protocol = this.stream.protocol === "https:" ? "wss:" : "ws:";
     this.status = new URL(status, document.baseURI);
@@ -35,13 +33,14 @@ export class Viewer {
     this.viewer = viewerId();
     this.stream.searchParams.set("viewer", this.viewer);
     this.lease = new Lease(this.status, this.viewer, (state) => this.leased(state));
-    this.clipboard = new Clipboard(this.status, this.viewer);
+    this.clipboard = new Clipboard(this.status, this.viewer, (text) => {
+      this.words.textContent = text;
+    });
     this.hidden = false;
     this.asking = false;
     this.backoff = new Backoff();
     this.rfb = null;
     this.inControl = false;
-    this.fits = true;
     this.timer = null;
     this.build(host);
   }
@@ -63,23 +62,16 @@ export class Viewer {
     this.keys = group(
       "Keys",
       ...this.special.buttons,
-      button("Keyboard", () => this.softkeys.show(), { class: "viewer-touch-only" }),
       this.clipboard.button,
+      ...this.clipboard.transfers,
       leave,
     );
     this.keys.classList.add("viewer-keys");
-    this.fitButton = button("Fit", () => this.fit(true));
-    this.fullSize = button("1:1", () => this.fit(false), { "aria-label": "Actual size" });
-    const sizes = group(
-      "Size",
-      this.fitButton,
-      this.fullSize,
-      button("Full screen", () => this.toggleFullScreen()),
-    );
-    sizes.classList.add("viewer-sizes");
-    if (window.opener === null) {
-      sizes.append(button("Pop out", () => this.popOut(), { class: "viewer-mouse-only" }));
-    }
+    this.keyboard = button("⌨", () => this.softkeys.show(), {
+      class: "viewer-touch-only",
+      "aria-label": "Keyboard",
+    });
+    this.sizes = new Sizes({ changed: () => this.resize(), root: () => this.root });
     this.private = document.createElement("input");
     this.private.type = "checkbox";
     this.private.checked = true;
@@ -94,30 +86,42 @@ export class Viewer {
       () => this.tried(() => this.lease.keep()),
     );
 
-    const bar = document.createElement("div");
-    bar.className = "viewer-bar";
-    bar.append(this.words, this.people.line, sizes, privacy, this.take);
+    this.bar = new Bar({
+      words: this.words,
+      take: this.take,
+      keyboard: this.keyboard,
+      more: [this.people.line, this.sizes.element, privacy],
+      below: [this.keys, this.clipboard.panel],
+    });
 
     this.notice = new Notice(() => this.retry());
     this.canvas = document.createElement("div");
     this.canvas.className = "viewer-canvas";
     const screen = document.createElement("div");
     screen.className = "viewer-screen";
+    this.screen = screen;
     this.still = document.createElement("img");
     this.still.className = "viewer-still";
     this.still.alt = "The screen as it was";
     this.still.hidden = true;
     screen.append(this.still, this.canvas, this.notice.element, this.softkeys.field);
+    this.touch = new Touch(screen, this.canvas);
+    new FileDrop(screen, this.status, this.viewer, {
+      allowed: () => this.inControl,
+      report: (text) => {
+        this.words.textContent = text;
+      },
+    });
 
     this.root = document.createElement("section");
     this.root.className = "viewer";
     this.root.setAttribute("aria-label", "Live desktop");
-    this.bar = bar;
-    this.root.append(bar, this.keys, this.asked.line, this.clipboard.panel, screen);
+    this.root.dataset.bare = String(this.bare);
+    this.root.dataset.watchOnly = String(this.watchOnly);
+    this.root.append(this.bar.line, this.bar.lines, this.asked.line, screen, this.bar.sheet);
     // Before noVNC sees the key: in control every other key belongs to the desktop.
-    this.root.addEventListener("keydown", (event) => this.leaveByKey(event), true);
+    this.root.addEventListener("keydown", (event) => this.ownKey(event), true);
     host.replaceChildren(this.root);
-    this.fit(true);
     this.show("disconnected", "Not connected");
   }
 
@@ -133,7 +137,7 @@ export class Viewer {
     const rfb = new RFB(this.canvas, socket, { shared: true });
     rfb.viewOnly = true;
     rfb.background = "transparent";
-    rfb.scaleViewport = this.fits;
+    rfb.scaleViewport = this.sizes.fits;
     rfb.addEventListener("connect", () => this.connected());
     rfb.addEventListener("disconnect", () => this.disconnected(rfb));
     rfb.addEventListener("securityfailure", (event) => {
@@ -253,9 +257,10 @@ export class Viewer {
       this.control(false);
       return;
     }
-    this.take.hidden = true;
-    const name = rememberedName() || (await askName(this.bar));
-    this.take.hidden = false;
+    this.take.disabled = true;
+    this.bar.open(false);
+    const name = rememberedName() || (await askName(this.screen));
+    this.label();
     if (!name) {
       return;
     }
@@ -338,6 +343,8 @@ export class Viewer {
     }
     // While watching, the page's own pointer must stay the page's, and Tab must pass by.
     this.canvas.inert = !this.inControl;
+    this.touch.watch(Boolean(rfb && this.opened) && !this.inControl);
+    this.keyboard.hidden = !this.inControl;
     this.root.dataset.control = String(this.inControl);
     this.keys.hidden = !this.inControl;
     this.label();
@@ -351,35 +358,30 @@ export class Viewer {
     }
   }
 
-  leaveByKey(event) {
-    const leaves = event.code === "KeyG" && event.ctrlKey && event.altKey && event.shiftKey;
-    if (leaves && this.inControl) {
+  /** The keys of this page while in control: Ctrl+Alt+Shift and G, C or V. */
+  ownKey(event) {
+    const act = event.ctrlKey && event.altKey && event.shiftKey && {
+      KeyG: () => this.leave(),
+      KeyC: () => this.clipboard.fetchCopy(),
+      KeyV: () => this.clipboard.sendCopy(),
+    }[event.code];
+    if (act && this.inControl) {
       event.preventDefault();
       event.stopPropagation();
-      this.rfb.blur();
-      this.takeOrGive();
-      this.take.focus();
+      act();
     }
   }
 
-  popOut() {
-    window.open(location.href, "_blank", "popup,width=1320,height=860");
+  leave() {
+    this.rfb.blur();
+    this.takeOrGive();
+    this.take.focus();
   }
 
-  fit(wanted) {
-    this.fits = wanted;
-    this.fitButton.setAttribute("aria-pressed", String(wanted));
-    this.fullSize.setAttribute("aria-pressed", String(!wanted));
+  resize() {
+    this.touch.reset();
     if (this.rfb) {
-      this.rfb.scaleViewport = wanted;
-    }
-  }
-
-  toggleFullScreen() {
-    if (document.fullscreenElement) {
-      document.exitFullscreen();
-    } else {
-      this.root.requestFullscreen?.().catch(() => {});
+      this.rfb.scaleViewport = this.sizes.fits;
     }
   }
 

@@ -1,0 +1,1 @@
+"""Files of people that become downloads of the desktop."""
