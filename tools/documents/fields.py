@@ -65,6 +65,10 @@ class Fields:
         """Return the node of a field."""
         return self.nodes.get(key)
 
+    def key_of(self, key: str) -> yaml.Node:
+        """Return the node of a key that is there."""
+        return self._keys[key]
+
     def line(self, key: str) -> int:
         """Return the line of a key that is there."""
         return line_of(self._keys[key])

@@ -140,6 +140,7 @@ def test_values_are_read_by_their_type() -> None:
     assert fields.optional("y", text, "absent") == "absent"
     assert fields.needed("e", content) == ""
     assert fields.line("c") == 3
+    assert fields.key_of("c").value == "c"
 
 
 @pytest.mark.parametrize(

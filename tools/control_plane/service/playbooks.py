@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,7 +14,9 @@ from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.control_plane.routes.playbooks import router
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.library.library import PlaybookLibrary
+from deskhand.tools.playbooks.replay.acted_pictures import performed_calls, pictures
 from deskhand.tools.playbooks.replay.healer import Healer
+from deskhand.tools.playbooks.replay.healing import Part
 from deskhand.tools.playbooks.replay.replay_model import ReplayModel
 from deskhand.tools.playbooks.replay.replay_models import ModelsWithReplays
 from deskhand.tools.playbooks.replay.sight import ReadPixels
@@ -53,7 +55,7 @@ class OpenPlaybooks:
         """
         self._check_room = check_room
         self.library = PlaybookLibrary(data_dir / "playbooks")
-        healer = Healer(healing, self.library)
+        healer = Healer(healing, self.library, self)
         replay = ReplayModel(
             *(self.library, self._machine, DesktopTargetSearch(), time.monotonic, pixels),
             healer,
@@ -75,6 +77,13 @@ class OpenPlaybooks:
         except (DiskLow, PlaybookError, UnknownRow) as error:
             raise ValueError(str(error)) from error
         return saved.name, await asyncio.to_thread(self.library.text, saved.name)
+
+    async def of_step(self, chat_id: str, number: int) -> Mapping[Part, bytes]:
+        """Return the pictures that a replay recorded of a step's targets."""
+        calls = performed_calls(await self.chats.steps(chat_id), number)
+        if not calls:
+            return {}
+        return pictures(calls, await self.chats.step_targets(chat_id, calls[0].turn))
 
     async def _machine(self, chat_id: str) -> DesktopMachine:
         return await self.chats.machine(chat_id)

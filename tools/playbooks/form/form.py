@@ -43,7 +43,7 @@ VERSION = 1
 MOST_STEPS = 500
 MOST_SECONDS = 600.0
 
-_PLAYBOOK = (
+PLAYBOOK_KEYS = (
     *("name", "version", "description", "screen", "start", "parameters", "secrets", "steps"),
     "check",
 )
@@ -84,7 +84,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "execute": ("command",),
     "wait": ("wait",),
 }
-_ALL_KEYS = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
+STEP_KEYS = tuple(dict.fromkeys(key for keys in _KEYS.values() for key in keys))
 
 
 def read_playbook(text: str) -> Playbook:
@@ -101,7 +101,7 @@ def read_playbook(text: str) -> Playbook:
 
 
 def _playbook(root: yaml.Node) -> Playbook:
-    fields = playbook_fields(root, "the playbook", _PLAYBOOK)
+    fields = playbook_fields(root, "the playbook", PLAYBOOK_KEYS)
     if (version := integer(fields.required("version"), "version", 1, 1000)) != VERSION:
         fail(fields.required("version"), f"version {version} is unknown; there is {VERSION}")
     name = _name(fields.required("name"), "name")
@@ -171,7 +171,7 @@ def _start(node: yaml.Node | None) -> Start | None:
 
 
 def _step(node: yaml.Node, secrets: tuple[str, ...]) -> PlaybookStep:
-    action = playbook_fields(node, "the step", _ALL_KEYS).choice("action", tuple(_KEYS))
+    action = playbook_fields(node, "the step", STEP_KEYS).choice("action", tuple(_KEYS))
     if action is None:
         fail(node, f"the step needs 'action', one of {', '.join(_KEYS)}")
     fields = playbook_fields(node, f"a step {action!r}", _KEYS[action])

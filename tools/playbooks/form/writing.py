@@ -1,5 +1,6 @@
 """Writing of playbooks as YAML that people read and edit."""
 
+import math
 from dataclasses import fields
 from typing import Any
 
@@ -18,6 +19,8 @@ from deskhand.tools.playbooks.playbook import (
 )
 
 Json = dict[str, Any]
+
+_ONE_LINE = math.inf
 
 
 class _Dumper(yaml.SafeDumper):
@@ -72,6 +75,11 @@ def write_step(step: PlaybookStep) -> str:
     return _dumped([step_content(step)])
 
 
+def write_target(target: Target) -> str:
+    """Return the YAML text of a target, on one line."""
+    return _dumped(_Line(_given(target, Target())), width=_ONE_LINE).strip()
+
+
 def step_content(step: PlaybookStep) -> Json:
     """Return the fields of a step as they are written."""
     first = {"intent": step.intent} if step.intent else {}
@@ -109,5 +117,5 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _dumped(content: Any) -> str:
-    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+def _dumped(content: Any, width: float = 100) -> str:
+    return yaml.dump(content, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=width)

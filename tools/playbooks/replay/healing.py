@@ -127,11 +127,33 @@ def healed_playbook(
     return replace(playbook, steps=steps)
 
 
+def with_picture(playbook: Playbook, number: int, part: Part) -> tuple[Playbook, str] | None:
+    """Return the playbook with a picture of a healed target, and the file of the picture.
+
+    ``None`` if the target has a picture, or there is none.
+    """
+    step = playbook.steps[number]
+    target = step.target if part == "target" else step.to
+    if target is None or target.patch:
+        return None
+    file = f"patches/healed-{number + 1}{'' if part == 'target' else '-to'}.png"
+    target = replace(target, patch=file)
+    new = replace(step, target=target) if part == "target" else replace(step, to=target)
+    steps = (*playbook.steps[:number], new, *playbook.steps[number + 1 :])
+    return replace(playbook, steps=steps), file
+
+
 def difference(before: Playbook, after: Playbook, number: int) -> str:
     """Return the difference of a step as lines of YAML, for people."""
     old, new = (write_step(one.steps[number]).splitlines() for one in (before, after))
     lines = [line for line in difflib.ndiff(old, new) if not line.startswith("?")]
     return f"{HEALED} step {number + 1}:\n" + "\n".join(lines)
+
+
+def healed_steps(messages: Sequence[Message]) -> frozenset[int]:
+    """Return the numbers of the steps that a replay has healed, from 0."""
+    first = [text.partition(":")[0].rpartition(" ")[2] for text in healed_texts(messages)]
+    return frozenset(int(number) - 1 for number in first if number.isdecimal())
 
 
 def healed_texts(messages: Sequence[Message]) -> tuple[str, ...]:

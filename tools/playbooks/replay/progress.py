@@ -24,7 +24,9 @@ UNKNOWN_EFFECT = "may or may not have taken effect"
 REJECTED_SCREEN = "Not done:"
 """Beginning of the result of a call that was not sent because a person used the screen."""
 
-_ID = re.compile(r"replay-(?P<step>-?\d+)-(?P<purpose>act|seek|pause|look)-[0-9a-z]+-\d+")
+_ID = re.compile(
+    r"(?:replay|healed)-(?P<step>-?\d+)-(?P<purpose>act|seek|pause|look)-[0-9a-z]+-\d+"
+)
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,18 @@ class ReplayProgress:
     """Results of the scrolling in search of the target of the step after ``done``."""
 
 
-def call_id(step: int, purpose: Purpose, token: str, part: int) -> str:
-    """Return the id of a call; ``token`` differs for each reply."""
-    return f"replay-{step}-{purpose}-{token}-{part}"
+def call_id(step: int, purpose: Purpose, token: str, part: int, *, healed: bool = False) -> str:
+    """Return the id of a call; ``token`` differs for each reply.
+
+    What ``healed`` calls are aimed at is recorded; of all others it is in the playbook.
+    """
+    return f"{'healed' if healed else 'replay'}-{step}-{purpose}-{token}-{part}"
+
+
+def step_of(call: str) -> int | None:
+    """Return the number of the step that the call of an id performs; ``None`` for other calls."""
+    mark = _ID.fullmatch(call)
+    return int(mark["step"]) if mark and mark["purpose"] == "act" else None
 
 
 def progress_of(messages: Sequence[Message]) -> ReplayProgress:

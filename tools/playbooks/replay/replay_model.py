@@ -33,12 +33,14 @@ from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Point, Tar
 from deskhand.tools.playbooks.texts import filled
 
 from . import report
+from .acted_pictures import PARTS
 from .healer import Healer, HealingAnswer
 from .healing import (
     BrokenStep,
     Part,
     difference,
     healed_playbook,
+    healed_steps,
     healed_texts,
     newest_picture,
 )
@@ -68,7 +70,6 @@ from .step_calls import (
 )
 
 REPORT = "report"
-PARTS: tuple[Part, ...] = ("target", "to")
 HEARTBEAT = 0.5
 """Seconds after which a screen on which nothing changes is searched again."""
 AMBIGUOUS_SECONDS = 3.0
@@ -107,6 +108,8 @@ class _Run:
     sight: DesktopSight
     token: str
     messages: tuple[Message, ...] = ()
+    healed: int | None = None
+    """Number of the step that was healed at this moment."""
 
     @property
     def position(self) -> int:
@@ -209,7 +212,9 @@ class ReplayModel:
             shown = difference(run.playbook, healed, mismatch.number)
             # Of the new target the search is repeated, which is cheap, and checks what was stored.
             filled_in = tuple(filled_step(step, run.values) for step in healed.steps)
-            reply = await self._next(replace(run, playbook=healed, steps=filled_in))
+            reply = await self._next(
+                replace(run, playbook=healed, steps=filled_in, healed=mismatch.number)
+            )
             content = (Text(shown), *reply.content)
             return replace(reply, content=content, usage=choice.usage if choice else Usage())
 
@@ -240,7 +245,7 @@ class ReplayModel:
             return replace(choice, problem=problem), None
         point = _on(size, found.point, screen)
         healed = healed_playbook(run.playbook, broken, target, point, run.values)
-        await self._healer.store(healed)
+        await self._healer.store(healed, mismatch.number, mismatch.part)
         return choice, healed
 
     async def _next(self, run: _Run) -> ModelReply:
@@ -250,6 +255,8 @@ class ReplayModel:
             # A browser shows its widgets only if they were read before it starts.
             await self._screen(run)
             return _reply(run, START, "act", (_start_call(run),))
+        if self._healer is not None and number - 1 in healed_steps(run.messages):
+            await self._healer.keep_pictures(run.playbook, number - 1, run.chat_id)
         await self._awaited(run, number - 1)
         while number < len(run.steps):
             step = run.steps[number]
@@ -377,7 +384,7 @@ def _reply(
     content: list[ReplyBlock] = [Text(intent)] if intent else []
     content += [
         ToolCall(
-            call_id(number, purpose, run.token, part),
+            call_id(number, purpose, run.token, part, healed=number == run.healed),
             call.name,
             call.arguments,
             call.toolset,

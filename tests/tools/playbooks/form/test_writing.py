@@ -1,5 +1,5 @@
 from deskhand.tools.playbooks.form.form import read_playbook
-from deskhand.tools.playbooks.form.writing import write_playbook, write_step
+from deskhand.tools.playbooks.form.writing import write_playbook, write_step, write_target
 from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, StepWait, Target
 from tests.tools.playbooks.form.test_form import PLAYBOOK
 
@@ -43,3 +43,8 @@ def test_only_what_differs_from_the_defaults_is_written() -> None:
 
 def test_a_step_is_written_for_people() -> None:
     assert write_step(PlaybookStep("key", keys="ctrl+s")) == "- action: key\n  keys: ctrl+s\n"
+
+
+def test_a_target_is_written_on_one_line() -> None:
+    target = Target("button", "Save " * 40, point=(3, 4))
+    assert write_target(target) == f"{{role: button, name: '{'Save ' * 40}', point: [3, 4]}}"

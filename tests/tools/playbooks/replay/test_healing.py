@@ -10,9 +10,11 @@ from deskhand.tools.playbooks.replay.healing import (
     chosen_target,
     difference,
     healed_playbook,
+    healed_steps,
     healed_texts,
     healing_prompt,
     newest_picture,
+    with_picture,
 )
 
 STEP = PlaybookStep("click", "Save the order", Target("button", "Save {customer}", patch="a.png"))
@@ -96,3 +98,24 @@ def test_the_differences_that_were_shown_are_reported() -> None:
         Message("assistant", (Text("Healed step 1:\n- a"), Text("Save"))),
     ]
     assert healed_texts(messages) == ("Healed step 1:\n- a",)
+
+
+def test_healed_steps_are_those_that_were_shown() -> None:
+    shown = (Text("Healed step 2:\n- a\n+ b"), Text("Healed step 12:\n+ c"), Text("Healed all"))
+    assert healed_steps((Message("assistant", shown),)) == {1, 11}
+
+
+def test_a_healed_target_gets_one_picture() -> None:
+    drag = PlaybookStep("drag", "", Target("button"), Target("list"))
+    playbook = Playbook("order", (PlaybookStep("key", keys="a"), drag))
+    pictured = with_picture(playbook, 1, "to")
+    assert pictured is not None
+    after, file = pictured
+    assert file == "patches/healed-2-to.png"
+    assert after.steps[1].to == Target("list", patch=file)
+    assert after.steps[1].target == Target("button")
+    pictured = with_picture(after, 1, "target")
+    assert pictured is not None
+    assert pictured[0].steps[1].target == Target("button", patch="patches/healed-2.png")
+    assert with_picture(after, 1, "to") is None
+    assert with_picture(playbook, 0, "target") is None

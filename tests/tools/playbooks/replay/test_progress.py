@@ -10,6 +10,7 @@ from deskhand.tools.playbooks.replay.progress import (
     StepFailure,
     call_id,
     progress_of,
+    step_of,
 )
 
 UNKNOWN = "Interrupted before it gave a result. It may or may not have taken effect."
@@ -101,3 +102,14 @@ def test_a_command_that_fails_is_a_failure(value: object, problem: str) -> None:
 @pytest.mark.parametrize("text", ['{"exit_code": 0}', '{"background_process_id": "p"}', "x", "3"])
 def test_other_commands_are_done(text: str) -> None:
     assert progress_of(_round(0, text, name="execute")) == ReplayProgress(0)
+
+
+def test_calls_of_healed_steps_perform_them_too() -> None:
+    call = ToolCall(call_id(3, "act", "ab", 0, healed=True), "left_click", {})
+    assert call.id == "healed-3-act-ab-0"
+    result = ToolResult(call.id, (Text("done"),))
+    progress = progress_of((Message("assistant", (call,)), Message("user", (result,))))
+    assert progress == ReplayProgress(3)
+    assert step_of(call.id) == 3
+    assert step_of(call_id(3, "seek", "ab", 0)) is None
+    assert step_of("call_3") is None

@@ -24,7 +24,7 @@ from deskhand.tools.playbooks.playbook import (
     Target,
 )
 from deskhand.tools.playbooks.replay.healer import Healer
-from deskhand.tools.playbooks.replay.healing import CHOOSE
+from deskhand.tools.playbooks.replay.healing import CHOOSE, Part
 from deskhand.tools.playbooks.replay.replay_model import ReplayModel
 from deskhand.tools.playbooks.replay.request import request_text
 from deskhand.tools.playbooks.replay.sight import Located, NotLocated, Screen
@@ -128,7 +128,9 @@ class Chat:
         self.library = PlaybookLibrary(folder / "playbooks")
         self.library.save(write_playbook(playbook))
         self.screens = screens
-        healer = Healer(lambda: ("claude-opus-5", model) if model else None, self.library)
+        self.pictures: dict[Part, bytes] = {}
+        selected = lambda: ("claude-opus-5", model) if model else None  # noqa: E731
+        healer = Healer(selected, self.library, self)
 
         async def machine(_: str) -> Screens:
             return screens
@@ -136,6 +138,10 @@ class Chat:
         self.model = ReplayModel(self.library, machine, screens, screens.clock, _pixels, healer)
         request = request_text(playbook, {})
         self.messages: list[Message] = [Message("user", (Text(request),))]
+
+    async def of_step(self, chat_id: str, number: int) -> dict[Part, bytes]:
+        assert number == 1
+        return self.pictures
 
     def next(self) -> ModelReply:
         prompt = Prompt("", tuple(self.messages), (), True, "playbook:order", conversation="chat")
@@ -313,6 +319,8 @@ def test_a_step_is_healed_by_one_request_and_rewritten(
     places = {"Save Oslo": MISSING, "Store Oslo": Located(BUTTON, "identity")}
     model = Healing(**arguments)
     chat = Chat(tmp_path, _screens(**places), model)
+    chat.library.save("# Mine.\n" + chat.library.text("order"), replace=True)
+    chat.pictures["target"] = b"PNG"
     chat.play()
     chat.play()
     assert _named(chat.play()) == [("screenshot", {})]
@@ -321,9 +329,26 @@ def test_a_step_is_healed_by_one_request_and_rewritten(
     assert chat.report().startswith("done: ")
     assert "-   target: {role: button, name: 'Save {town}'}" in chat.report()
     healed = chat.library.load("order").steps[1].target
-    assert healed == Target("button", "Store {town}", (), "accessibility", BUTTON)
+    wanted = Target("button", "Store {town}", (), "accessibility", BUTTON)
+    assert healed == replace(wanted, patch="patches/healed-2.png")
+    assert Path(chat.library.folder("order"), healed.patch).read_bytes() == b"PNG"
+    assert "# Mine.\n" in chat.library.text("order")
     assert len(model.prompts) == 1
     assert 'button "Store Oslo" [e1]' in str(model.prompts[0].messages)
+
+
+def test_a_healed_step_may_have_no_picture(tmp_path: Path) -> None:
+    places = {"Save Oslo": MISSING, "Store Oslo": Located(BUTTON, "identity")}
+    chat = Chat(tmp_path, _screens(**places), Healing(role="button", name="Store Oslo"))
+    chat.pictures["target"] = b"PNG"
+    for _ in range(4):
+        chat.play()
+    # The folder of the pictures cannot be made.
+    Path(chat.library.folder("order"), "patches").touch()
+    assert chat.report().startswith("done: ")
+    healed = chat.library.load("order").steps[1].target
+    assert healed is not None
+    assert (healed.name, healed.patch) == ("Store {town}", "")
 
 
 def test_a_model_that_cannot_heal_leaves_the_mismatch(tmp_path: Path) -> None:
