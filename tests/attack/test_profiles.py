@@ -14,6 +14,7 @@ from tests.attack.attackers import output
 from tests.attack.test_evidence import folder_of
 from tests.attack.test_private_take_over import browser_of
 from tests.system.services import PATIENCE, Service, service, until
+from tests.vncbridge.fakes import short_folder
 
 pytestmark = [
     pytest.mark.attack,
@@ -116,6 +117,31 @@ def test_a_sign_in_outlives_its_desktop(site: Site, tmp_path: Path) -> None:
             pass
     assert (mode(profile), mode(files(profile))) == (0o700, 0o700)
     assert "signed_in=ada" in kept(site, profile, tmp_path / "second.log")
+
+
+@pytest.fixture
+def profile() -> Iterator[Path]:
+    """A profile in a folder that all users may enter, as those of pytest are not."""
+    with short_folder() as folder:
+        folder.chmod(0o711)
+        yield folder / "work"
+
+
+def test_without_namespaces_a_link_leads_to_the_profile(
+    site: Site, profile: Path, tmp_path: Path
+) -> None:
+    arguments = ("desktop", "--profile", str(profile))
+    off = {"DESKHAND_NAMESPACES": "off"}
+    with service(tmp_path / "first.log", *arguments, environment=off) as first:
+        visit(first, f"{site.url}/login", "signed in")
+        assert mode(profile) == 0o711
+        place = folder_of(first) / "browser"
+        assert place.readlink() == files(profile)
+    assert (mode(profile), mode(files(profile))) == (0o700, 0o700)
+    before = len(site.cookies)
+    with service(tmp_path / "second.log", *arguments, environment=off) as second:
+        visit(second, f"{site.url}/page", "seen")
+    assert "signed_in=ada" in " ".join(site.cookies[before:])
 
 
 def committed(cookies: Path) -> bool:
