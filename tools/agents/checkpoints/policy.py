@@ -110,6 +110,24 @@ def first_kept(messages: Sequence[Message], limits: KeepLimits, *, calls: bool) 
     return kept if kept > 1 else len(messages)
 
 
+def without_calls(messages: Sequence[Message], first: int, toolset: str) -> int:
+    """Return the first message to keep from ``first`` on, so that none has a call of a toolset.
+
+    A provider refuses calls of a toolset that a request does not offer.
+    """
+    kept = first
+    for index in range(first, len(messages)):
+        if any(isinstance(b, ToolCall) and b.toolset == toolset for b in messages[index].content):
+            # The next reply that follows a message of the user, which has the results.
+            replies = (
+                after
+                for after in range(index + 2, len(messages))
+                if messages[after].role == "assistant" and messages[after - 1].role == "user"
+            )
+            kept = next(replies, len(messages))
+    return kept
+
+
 def estimated_tokens(messages: Iterable[Message]) -> int:
     """Return about how many tokens messages have."""
     return sum(_tokens(block) for message in messages for block in message.content)

@@ -27,6 +27,7 @@ from deskhand.tools.agents.checkpoints.own_summary import (
 )
 from deskhand.tools.agents.checkpoints.policy import RequestSize
 from deskhand.tools.agents.costs.cost import priced
+from deskhand.tools.agents.providers import browser_tool
 from deskhand.tools.agents.providers.append_only import first_change
 from deskhand.tools.agents.providers.errors import (
     CannotCompact,
@@ -275,7 +276,12 @@ class TurnPrompts:
         first = policy.first_kept(history, limits, calls=own)
         # What is before the last checkpoint is not sent any more: without something new to
         # summarize, nothing is kept.
-        return history, len(history) if before and first <= before.first_kept else first
+        first = len(history) if before and first <= before.first_kept else first
+        if any(spec.name == browser_tool.BROWSER for spec in self._toolbox.current_specs):
+            return history, first
+        if not browser_tool.has_toolset(self._facts.computer):
+            return history, first
+        return history, policy.without_calls(history, first, browser_tool.BROWSER)
 
     async def _before_kept(
         self, prompt: Prompt, history: tuple[Message, ...], first: int

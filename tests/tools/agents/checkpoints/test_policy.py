@@ -11,6 +11,7 @@ from deskhand.tools.agents.checkpoints.policy import (
     estimated_tokens,
     first_kept,
     keep_limits,
+    without_calls,
 )
 from deskhand.tools.agents.providers.model_table import model_facts
 from deskhand.tools.conversation.conversation import (
@@ -100,6 +101,23 @@ def test_a_history_that_fits_is_summarized_as_a_whole() -> None:
     assert first_kept(messages, KeepLimits(3, 99, 99_999), calls=False) == len(messages)
     assert first_kept(messages, KeepLimits(0, 99, 99_999), calls=True) == len(messages)
     assert first_kept([], KeepLimits(3, 99, 99_999), calls=False) == 0
+
+
+def browsing() -> list[Message]:
+    call = ToolCall("b", "click", {}, "browser")
+    return [Message("assistant", (call,)), Message("user", (ToolResult("b", (Text("ok"),)),))]
+
+
+def test_calls_of_a_toolset_that_is_withdrawn_are_not_kept() -> None:
+    messages = history(reply(), browsing(), reply(), reply())
+    assert without_calls(messages, 1, "browser") == 5
+    assert without_calls(messages, 7, "browser") == 7
+    assert without_calls(history(reply(), browsing()), 1, "browser") == 5
+    # A second part of a reply does not follow a message of the user.
+    second = [Message("assistant", (Text("Go on"),)), *reply()]
+    assert without_calls(history(browsing(), second), 1, "browser") == 3
+    late = history(browsing()[:1], second)
+    assert without_calls(late, 1, "browser") == len(late)
 
 
 def test_tokens_are_estimated_from_texts_and_pictures() -> None:
