@@ -71,7 +71,7 @@ def cut(stretches: Sequence[tuple[Video, float, float]], target: Path) -> None:
     try:
         _write([Stretch(*stretch) for stretch in stretches], target)
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableVideo(_name(stretches[0][0]), str(error)) from error
+        raise UnreadableVideo(video_name(stretches[0][0]), str(error)) from error
 
 
 def _write(stretches: Sequence[Stretch], target: Path) -> None:
@@ -80,7 +80,7 @@ def _write(stretches: Sequence[Stretch], target: Path) -> None:
         stream: VideoStream | None = None
         offset = 0.0
         for stretch in stretches:
-            with closing(_open(stretch.video)) as source:
+            with closing(open_video(stretch.video)) as source:
                 found = source.streams.video[0]
                 stream = stream or clip.add_stream_from_template(found)
                 # An MP4 track has one avcC box, so all packets need the same parameter sets.
@@ -134,7 +134,7 @@ def picture(video: Video, at: float) -> NDArray[np.uint8]:
         UnreadableVideo: If the file contains no frame.
     """
     try:
-        with closing(_open(video)) as source:
+        with closing(open_video(video)) as source:
             stream = source.streams.video[0]
             last = None
             for packet in _from(source, stream, at):
@@ -144,10 +144,10 @@ def picture(video: Video, at: float) -> NDArray[np.uint8]:
                 for frame in packet.decode():
                     last = frame
             if last is None:
-                raise UnreadableVideo(_name(video), "no picture")
+                raise UnreadableVideo(video_name(video), "no picture")
             return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
     except (av.FFmpegError, IndexError) as error:
-        raise UnreadableVideo(_name(video), str(error)) from error
+        raise UnreadableVideo(video_name(video), str(error)) from error
 
 
 def still(video: Video, at: float) -> bytes:
@@ -159,7 +159,8 @@ def still(video: Video, at: float) -> bytes:
     return jpeg(downscaled(picture(video, at)))
 
 
-def _open(video: Video) -> InputContainer:
+def open_video(video: Video) -> InputContainer:
+    """Open a video; the caller closes it."""
     if isinstance(video, Path):
         return av.open(str(video))
     # FFmpeg duplicates the descriptor, and all duplicates have one position (dup(2)).
@@ -167,7 +168,8 @@ def _open(video: Video) -> InputContainer:
     return av.open("fd:", options={"fd": str(video)})
 
 
-def _name(video: Video) -> str:
+def video_name(video: Video) -> str:
+    """Return the name of a video for messages."""
     return video.name if isinstance(video, Path) else "the video"
 
 

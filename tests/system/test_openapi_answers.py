@@ -274,6 +274,7 @@ def _use_its_recording(asked: Documented, chat: str) -> None:
     asked("PUT", f"/api/v0/runs/{chat}/pin")
     asked("DELETE", f"/api/v0/runs/{chat}/pin")
     one = f"/api/v0/recordings/{chat}"
+    assert asked("GET", f"{one}/filmstrip").startswith(b"\xff\xd8")
     asked("GET", one)
     for part in ("video", "thumbnail", "clip", "steps/0/picture", "steps.vtt"):
         asked("GET", f"{one}/{part}")

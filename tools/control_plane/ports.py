@@ -273,3 +273,13 @@ class Editor(Protocol):
 
     def still(self, video: Path, at: float) -> bytes:
         """Return a small JPEG of a moment."""
+
+    def sprite(
+        self,
+        moments: Sequence[tuple[Path, float]],
+        *,
+        columns: int,
+        tile: tuple[int, int],
+        exact: bool,
+    ) -> bytes:
+        """Return a JPEG with a small frame of each moment; without ``exact`` a keyframe before."""

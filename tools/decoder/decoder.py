@@ -122,6 +122,20 @@ class Decoder:
         """Return a small JPEG of a moment; raise the same as :meth:`cut`."""
         return _checked(self._ask(DecodeRequest("still", {"at": at}, self._video), [video])).data
 
+    def sprite(
+        self,
+        moments: Sequence[tuple[Path, float]],
+        *,
+        columns: int,
+        tile: tuple[int, int],
+        exact: bool,
+    ) -> bytes:
+        """Return a JPEG with a small frame of each moment; raise the same as :meth:`cut`."""
+        videos = list(dict.fromkeys(video for video, _ in moments))
+        places = [[videos.index(video), at] for video, at in moments]
+        arguments = {"moments": places, "columns": columns, "tile": tile, "exact": exact}
+        return _checked(self._ask(DecodeRequest("sprite", arguments, self._video), videos)).data
+
     def finish(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
         """Close the open parts of a recording in ``folder``; return its sessions, oldest first.
 

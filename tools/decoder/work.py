@@ -13,7 +13,7 @@ from PIL import Image
 from PIL import WebPImagePlugin as _WebP  # noqa: F401 - not among those of preinit
 
 from deskhand.recording.errors import RecordingError
-from deskhand.recording.video import clips
+from deskhand.recording.video import clips, sprites
 from deskhand.tools.recovery import finishing
 from deskhand.tools.recovery.ports import FinishedSession
 
@@ -52,6 +52,14 @@ def _still(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
     return DecodeReply(None, data=clips.still(descriptors[0], arguments["at"]))
 
 
+def _sprite(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
+    moments = [sprites.Moment(descriptors[index], at) for index, at in arguments["moments"]]
+    width, height = arguments["tile"]
+    columns, exact = arguments["columns"], arguments["exact"]
+    made = sprites.sprite(moments, columns=columns, tile=(width, height), exact=exact)
+    return DecodeReply(None, data=made)
+
+
 def _finish(arguments: Json, _: Sequence[int]) -> DecodeReply:
     found = finishing.finish(Path(), arguments["recording_id"])
     return DecodeReply([_session(one) for one in found])
@@ -80,6 +88,7 @@ def _content(descriptor: int) -> io.BytesIO:
 _WORK: Mapping[str, Callable[[Json, Sequence[int]], DecodeReply]] = {
     "cut": _cut,
     "still": _still,
+    "sprite": _sprite,
     "finish": _finish,
     "pixels": _pixels,
 }

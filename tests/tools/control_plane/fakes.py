@@ -276,6 +276,19 @@ class FakeEditor:
         self._maybe_fail()
         return f"{video.read_text()} at {at:g}".encode()
 
+    def sprite(
+        self,
+        moments: Sequence[tuple[Path, float]],
+        *,
+        columns: int,
+        tile: tuple[int, int],
+        exact: bool,
+    ) -> bytes:
+        self._maybe_fail()
+        words = [f"{path.read_text()} {at:g}" for path, at in moments]
+        kind = "exact" if exact else "keys"
+        return f"{kind} {columns} {tile[0]}x{tile[1]}: {', '.join(words)}".encode()
+
     def _maybe_fail(self) -> None:
         if self.failure is not None:
             raise self.failure

@@ -67,6 +67,13 @@ def test_a_still_is_a_jpeg(decoder: Decoder, video: Path) -> None:
         assert picture.width * 48 == picture.height * 64
 
 
+def test_a_sprite_has_a_frame_for_each_moment(decoder: Decoder, video: Path) -> None:
+    moments = [(video, 0.1), (video, 0.5), (video, 0.9)]
+    made = decoder.sprite(moments, columns=2, tile=(32, 18), exact=True)
+    with Image.open(io.BytesIO(made)) as picture:
+        assert (picture.format, picture.size) == ("JPEG", (64, 36))
+
+
 def test_a_clip_has_the_frames_of_its_stretches(
     decoder: Decoder, video: Path, tmp_path: Path
 ) -> None:

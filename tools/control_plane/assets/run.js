@@ -43,6 +43,7 @@ async function show(run) {
   keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));
   showFiles(chat.files);
   await conversation.show(run);
+  recording.showMessages(conversation.messages);
   const asked = conversation.messages.find((message) => message.role === "user");
   await actions.show(chat, asked ? textOf(asked.content) : "");
 }

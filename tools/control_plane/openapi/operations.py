@@ -61,6 +61,7 @@ OPERATIONS: ApiOperations = {
     f"GET {_RECORDING}/video": ApiOperation("read_recording_video"),
     f"GET {_RECORDING}/thumbnail": ApiOperation("read_recording_thumbnail"),
     f"GET {_RECORDING}/clip": ApiOperation("read_recording_clip"),
+    f"GET {_RECORDING}/filmstrip": ApiOperation("read_recording_filmstrip"),
     f"GET {_RECORDING}/steps/{{index}}/picture": ApiOperation("read_recording_step_picture"),
     f"GET {_RECORDING}/steps.vtt": ApiOperation("read_recording_chapters"),
     "GET /api/v0/runs": ApiOperation("list_runs", CHATS),

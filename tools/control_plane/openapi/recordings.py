@@ -74,12 +74,22 @@ _VIDEO = record(
         "chapters_url": TEXT,
     },
 )
+_TIMELINE = record(
+    "RunTimeline",
+    {
+        "seconds": NUMBER,
+        "time_map": described(array(array(NUMBER)), "Points [unix time, seconds of the video]."),
+        "sessions": described(array(ANY_OBJECT), "People in control."),
+        "filmstrip": described(ANY_OBJECT, "Number and size of the tiles, and their address."),
+    },
+)
 RUN = record(
     "Run",
     {
         "chat": WHOLE_CHAT,
         "changed_turns": array(COUNT),
         "recordings": array(_VIDEO),
+        "video": nullable(_TIMELINE),
         "thumbnail_url": nullable(TEXT),
         "children": array(CHAT),
     },

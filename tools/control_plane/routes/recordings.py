@@ -12,6 +12,7 @@ from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Editor, Files
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
 from deskhand.tools.control_plane.run_video.durations import duration
+from deskhand.tools.control_plane.run_video.filmstrip import is_exact, moments
 from deskhand.tools.control_plane.run_video.playlist import (
     RunVideo,
     VideoPart,
@@ -127,6 +128,17 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
             raise UnknownRow("step", f"{index}")
         still = await cutter.still(found.moment(steps[index]["video_end"]))
         return bytes_response(request, still, "image/jpeg")
+
+    @routes.head("/filmstrip", include_in_schema=False)
+    @routes.get("/filmstrip", response_class=Response, responses=STILL)
+    async def filmstrip(chat_id: str, request: Request) -> Response:
+        """Send small pictures of the run video, in equal distances, as one picture.
+
+        `filmstrip` in the answer of a run describes its tiles.
+        """
+        _, found = await _run_video_of(chats, files, chat_id)
+        sprite = await cutter.sprite(moments(found), exact=is_exact(found))
+        return bytes_response(request, sprite, "image/jpeg")
 
     @routes.head("/steps.vtt", include_in_schema=False)
     @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)

@@ -12,11 +12,15 @@ from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import existing_files, numbered
 from deskhand.tools.control_plane.run_video.durations import duration, seconds, total
+from deskhand.tools.control_plane.run_video.filmstrip import described
 from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video
 from deskhand.tools.conversation.views import ChatView, FileView
 from deskhand.tools.store.errors import UnknownRow
 
 from .chats import Limit, whole
+
+HUMAN = "human"
+"""Tool of the steps by which a recorder describes control sessions."""
 
 
 def router(chats: Chats, files: Files) -> APIRouter:
@@ -48,6 +52,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
                 "chat": {**body, "steps": _with_times(body["steps"], found)},
                 "changed_turns": list(await chats.changed_turns(chat_id)),
                 "recordings": _parts(chat_id, found),
+                "video": _run_video_json(chat_id, found),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
             }
@@ -119,6 +124,24 @@ def _with_times(steps: list[Json], found: RunVideo) -> list[Json]:
         else step
         for step in steps
     ]
+
+
+def _run_video_json(chat_id: str, found: RunVideo) -> Json | None:
+    """Return what the time line of a run's page shows beside the steps."""
+    if not found.parts:
+        return None
+    began = found.parts[0].file.metadata.get("started_at", 0.0)
+    keys = ("index", "title", "text", "started_at", "ended_at", "video_start", "video_end")
+    return {
+        "seconds": round(found.seconds, 3),
+        "time_map": [[round(began + real, 3), video] for real, video in found.time_map()],
+        "sessions": [
+            {key: step.get(key) for key in keys}
+            for step in found.steps()
+            if step.get("tool") == HUMAN
+        ],
+        "filmstrip": described(found, f"api/v0/recordings/{chat_id}"),
+    }
 
 
 def _parts(chat_id: str, found: RunVideo) -> list[Json]:

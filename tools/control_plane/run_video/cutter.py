@@ -11,10 +11,14 @@ from deskhand.tools.control_plane.errors import NotCut
 from deskhand.tools.control_plane.ports import Editor, Files
 from deskhand.tools.conversation.views import FileView
 
-from .playlist import ClipPiece
+from .filmstrip import COLUMNS, TILE
+from .playlist import ClipPiece, clip_etag
 
 CUT_AT_ONCE = 2
 """Clips and pictures that are made at the same time, so that agents at work keep their CPU."""
+
+SPRITES_KEPT = 16
+"""Film strips that stay in memory, about 100 kB each: every visit of a run's page shows one."""
 
 
 async def existing_files(files: Files, file_ids: Sequence[str]) -> list[tuple[int, FileView]]:
@@ -39,6 +43,7 @@ class VideoCutter:
         self._files = files
         self._editor = editor
         self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
+        self._sprites: dict[str, bytes] = {}
 
     async def clip(self, pieces: Sequence[ClipPiece]) -> BinaryIO:
         """Return one video of the pieces as an open file; its bytes are freed when it is closed.
@@ -64,6 +69,26 @@ class VideoCutter:
         async with self._cutting, self._open_path(piece.file) as path:
             return await asyncio.to_thread(self._still, path, piece.start)
 
+    async def sprite(self, pieces: Sequence[ClipPiece], *, exact: bool) -> bytes:
+        """Return a JPEG with a small picture of the begin of each piece.
+
+        Raises the same as :meth:`clip`.
+        """
+        tag = clip_etag(pieces)
+        async with self._cutting, AsyncExitStack() as stack:
+            if tag not in self._sprites:
+                files = {piece.file.id: piece.file for piece in pieces}
+                paths = {
+                    name: await stack.enter_async_context(self._open_path(file))
+                    for name, file in files.items()
+                }
+                moments = [(paths[piece.file.id], piece.start) for piece in pieces]
+                made = await asyncio.to_thread(self._sprite, moments, exact=exact)
+                self._sprites[tag] = made
+                while len(self._sprites) > SPRITES_KEPT:
+                    self._sprites.pop(next(iter(self._sprites)))
+            return self._sprites[tag]
+
     def _cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> BinaryIO:
         try:
             self._editor().cut(stretches, target)
@@ -73,6 +98,12 @@ class VideoCutter:
         finally:
             # The open file keeps its bytes (unlink(2)), and nothing stays after a crash.
             target.unlink(missing_ok=True)
+
+    def _sprite(self, moments: Sequence[tuple[Path, float]], *, exact: bool) -> bytes:
+        try:
+            return self._editor().sprite(moments, columns=COLUMNS, tile=TILE, exact=exact)
+        except RecordingError as error:
+            raise NotCut(f"{error}") from error
 
     def _still(self, path: Path, at: float) -> bytes:
         try:

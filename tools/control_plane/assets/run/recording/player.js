@@ -1,69 +1,103 @@
-// @ts-nocheck
-// The recording: one time line over all its parts, with marks where the steps are.
-import { element, setText } from "../../dom.js";
-import { clock } from "../../words.js";
+// The video of a run: one time line over all parts of its recordings.
+//
+// The time that the page shows is that of the frame on the screen. A frame lasts until the next
+// one, which may be long after it, because the recorder writes a frame only when the screen changed:
+// from two frames on, the clock of the video counts.
+import { element } from "../../dom.js";
+import { clamp } from "./time_scale.js";
 
-const PICTURE = 1 / 15;
-const RING_SECONDS = 1.2;
-const KEYBOARD = new Set(["key", "hold_key", "type", "type_secret"]);
+/** @typedef {{url: string, seconds: number | null, chapters: string}} VideoPart */
+/** @typedef {import("./time_scale.js").Span} Span */
 
-/** The steps as chapters, and as captions that a person may turn on in the video's own menu. */
-function tracks(src) {
-  const same = { label: "Steps", srclang: "en", src };
-  return [element("track", { ...same, kind: "chapters", default: true }), element("track", { ...same, kind: "captions" })];
-}
+// The recorder writes 15 frames a second at most.
+export const FRAME = 1 / 15;
+
+/** The steps as chapters, for programs that assist people. @param {string} src */
+const track = (src) => element("track", { label: "Steps", srclang: "en", src, kind: "chapters", default: true });
 
 export class Player {
-  /** @param elements {video, strip, played, now, ring, pressed}  @param chosen called when a mark is clicked */
-  constructor(elements, { chosen, moved }) {
-    this.elements = elements;
-    this.chosen = chosen;
-    this.moved = moved;
+  /**
+   * @param {HTMLVideoElement} video
+   * @param {{shown: (time: number) => void, changed: () => void}} listener `shown` a frame, `changed` the state of the player
+   */
+  constructor(video, listener) {
+    this.video = video;
+    this.listener = listener;
+    /** @type {VideoPart[]} */
     this.parts = [];
-    this.stills = [];
     this.part = 0;
     this.total = 0;
-    this.steps = [];
-    this.rings = true;
-    const { video, strip } = elements;
-    video.addEventListener("timeupdate", () => this.tick());
-    video.addEventListener("seeked", () => this.tick());
+    /** @type {Span | null} */
+    this.loop = null;
+    /** @type {number | null} */
+    this.frameAt = null;
+    for (const event of ["seeking", "seeked", "timeupdate"]) {
+      video.addEventListener(event, () => this.show());
+    }
+    for (const event of ["play", "pause", "ratechange", "volumechange"]) {
+      video.addEventListener(event, () => listener.changed());
+    }
+    video.addEventListener("play", () => this.run());
     video.addEventListener("loadedmetadata", () => this.measured());
-    video.addEventListener("ended", () => this.nextPart());
-    strip.addEventListener("click", (event) => {
-      const box = strip.getBoundingClientRect();
-      this.seek(((event.clientX - box.left) / box.width) * this.total);
-    });
+    video.addEventListener("ended", () => this.ended());
+    this.followFrames();
   }
 
-  /**
-   * @param parts   [{url, seconds, chapters}] in order; seconds may be null for the only one
-   * @param stills  [[from, to], ...] where idle time was shortened, on the whole time line
-   */
-  load(parts, stills) {
-    const same = parts.map((p) => p.url).join() === this.parts.map((p) => p.url).join();
-    if (same) {
+  followFrames() {
+    const { video } = this;
+    if (!("requestVideoFrameCallback" in video)) {
+      return;
+    }
+    /** @type {VideoFrameRequestCallback} */
+    const frame = (_, { mediaTime }) => {
+      this.frameAt = mediaTime;
+      this.show();
+      video.requestVideoFrameCallback(frame);
+    };
+    video.requestVideoFrameCallback(frame);
+  }
+
+  /** Shows the time at each repaint while the video plays. */
+  run() {
+    const again = () => {
+      if (!this.video.paused) {
+        this.show();
+        requestAnimationFrame(again);
+      }
+    };
+    requestAnimationFrame(again);
+  }
+
+  show() {
+    const { loop, video } = this;
+    if (loop && !video.paused && !video.seeking && this.time >= loop.to) {
+      this.seek(loop.from);
+    }
+    this.listener.shown(this.time);
+  }
+
+  /** @param {VideoPart[]} parts in order; the seconds of the only one may be null */
+  load(parts) {
+    if (parts.map((part) => part.url).join() === this.parts.map((part) => part.url).join()) {
       return;
     }
     this.parts = parts;
-    this.stills = stills;
     this.total = parts.reduce((sum, part) => sum + (part.seconds || 0), 0);
     this.part = -1;
     this.open(0, 0);
-    this.draw();
   }
 
   measured() {
-    const { video } = this.elements;
     const part = this.parts[this.part];
-    if (part && !part.seconds && Number.isFinite(video.duration)) {
-      part.seconds = video.duration;
+    if (part && !part.seconds && Number.isFinite(this.video.duration)) {
+      part.seconds = this.video.duration;
       this.total = this.parts.reduce((sum, each) => sum + (each.seconds || 0), 0);
-      this.draw();
     }
-    this.tick();
+    this.listener.changed();
+    this.show();
   }
 
+  /** @param {number} index of a part @return {number} its first second */
   start(index) {
     return this.parts.slice(0, index).reduce((sum, part) => sum + (part.seconds || 0), 0);
   }
@@ -73,106 +107,79 @@ export class Player {
     return this.total < 60;
   }
 
-  get time() {
-    return this.start(this.part) + this.elements.video.currentTime;
+  get playing() {
+    return !this.video.paused;
   }
 
+  /** The second of the run video that is on the screen. */
+  get time() {
+    const { frameAt, video } = this;
+    let at = video.currentTime;
+    if (frameAt !== null && !video.paused && !video.seeking) {
+      const late = at - frameAt;
+      at = late > 2 * FRAME * Math.max(1, video.playbackRate) || late < -1 ? at : frameAt;
+    }
+    return this.start(this.part) + at;
+  }
+
+  /** @param {number} index @param {number} at seconds of that part @param {boolean} [play] */
   open(index, at, play = false) {
-    const { video } = this.elements;
+    const { video } = this;
+    this.frameAt = null;
     if (index !== this.part) {
       this.part = index;
       const { playbackRate } = video;
       video.src = this.parts[index].url;
-      video.replaceChildren(...tracks(this.parts[index].chapters));
+      video.replaceChildren(track(this.parts[index].chapters));
       video.defaultPlaybackRate = playbackRate;
     }
     video.currentTime = at;
     if (play) {
+      // A browser may refuse to play before a person has pressed something.
       video.play().catch(() => {});
     }
+    this.show();
   }
 
+  /** @param {number} time second of the run video */
   seek(time) {
-    const wanted = Math.max(0, Math.min(time, this.total));
+    const wanted = clamp(time, 0, this.total);
     let index = 0;
     while (index < this.parts.length - 1 && wanted >= this.start(index + 1)) {
       index += 1;
     }
-    this.open(index, wanted - this.start(index), !this.elements.video.paused);
+    this.open(index, wanted - this.start(index), this.playing);
   }
 
-  nextPart() {
+  ended() {
     if (this.part < this.parts.length - 1) {
       this.open(this.part + 1, 0, true);
+    } else if (this.loop) {
+      this.seek(this.loop.from);
+      this.video.play().catch(() => {});
     }
   }
 
-  onePicture() {
-    this.elements.video.pause();
-    this.seek(this.time + PICTURE);
-  }
-
-  mark(steps) {
-    this.steps = steps.filter((step) => typeof step.video_start === "number");
-    this.draw();
-  }
-
-  draw() {
-    const { strip, played } = this.elements;
-    if (!this.total) {
+  toggle() {
+    const { video } = this;
+    if (!video.paused) {
+      video.pause();
       return;
     }
-    const percent = (time) => `${Math.min(100, (time / this.total) * 100)}%`;
-    const stills = this.stills.map(([from, to]) => {
-      const made = element("span", { className: "still", title: "Idle time, shortened" });
-      made.style.left = percent(from);
-      made.style.width = percent(to - from);
-      return made;
-    });
-    const marks = this.steps.map((step) => {
-      const made = element("span", { className: "mark", title: `${clock(step.video_start, this.fine)} ${step.label}` });
-      made.dataset.tone = step.error ? "bad" : "";
-      made.style.left = percent(step.video_start);
-      made.addEventListener("click", (event) => {
-        event.stopPropagation();
-        this.chosen(step);
-      });
-      return made;
-    });
-    strip.replaceChildren(...stills, played, ...marks);
-  }
-
-  /** The step that the picture shows: the last that has begun. */
-  current() {
-    // A little ahead: a seek to a step may land on the picture just before it.
-    const now = this.time + 0.02;
-    return this.steps.filter((step) => step.video_start <= now).at(-1) || null;
-  }
-
-  tick() {
-    const { played, now } = this.elements;
-    if (this.total) {
-      played.style.width = `${(this.time / this.total) * 100}%`;
+    if (this.time >= this.total - FRAME / 2) {
+      this.seek(this.loop ? this.loop.from : 0);
     }
-    const current = this.current();
-    const number = this.steps.indexOf(current) + 1;
-    setText(now, current ? `${number} of ${this.steps.length}: ${current.label}` : "");
-    this.point(current);
-    this.moved(current);
+    video.play().catch(() => {});
   }
 
-  /** Shows what is pressed and rings the place of a click; the video has the size of the screen. */
-  point(step) {
-    const { ring, pressed, video } = this.elements;
-    const fresh = this.rings && step && this.time - step.video_start < RING_SECONDS;
-    const keys = fresh && KEYBOARD.has(step.action || step.tool);
-    pressed.hidden = !keys;
-    setText(pressed, keys ? step.label : "");
-    const place = step?.details?.native_point;
-    ring.hidden = !(fresh && place && video.videoWidth);
-    if (!ring.hidden) {
-      ring.style.left = `${(place[0] / video.videoWidth) * 100}%`;
-      ring.style.top = `${(place[1] / video.videoHeight) * 100}%`;
-    }
+  /** Pauses at the next frame, or the one before. @param {1 | -1} direction */
+  frame(direction) {
+    this.video.pause();
+    this.seek(this.time + direction * FRAME);
+  }
+
+  /** @param {number} rate */
+  setRate(rate) {
+    this.video.playbackRate = rate;
   }
 }

@@ -1,0 +1,48 @@
+// The texts of the pages, in one table: each page has a section of its own.
+import { clock, duration } from "./words.js";
+
+export const texts = {
+  recording: {
+    back: "One second back",
+    begin: "Begin a span here",
+    band: (/** @type {number} */ count, /** @type {number} */ failed) => `${count} steps${failed ? `, ${failed} failed` : ""}`,
+    count: (/** @type {number} */ shown, /** @type {number} */ all) =>
+      shown === all ? `${all}` : `${shown} of ${all}`,
+    end: "End the span here",
+    everyTool: "All tools",
+    faster: "Faster",
+    filter: "Filter the steps",
+    forward: "One second on",
+    fullScreen: "Full screen",
+    help: "List of keys",
+    lanes: { model: "Model", action: "Action", settle: "Settle", waiting: "Waiting", person: "Person" },
+    leaveFullScreen: "Leave full screen",
+    live: "Live view, to take control",
+    loop: "Loop the span, or the step",
+    mark: (/** @type {number} */ number, /** @type {string} */ label, /** @type {boolean} */ failed) =>
+      `Step ${number}: ${label}${failed ? ", failed" : ""}`,
+    nextFailure: "Next failed step",
+    nextFrame: "Next frame",
+    nextStep: "Next step",
+    noRows: "No step fits the filter.",
+    noSteps: "No steps yet.",
+    notRecorded: "There is no recording of this run.",
+    overlays: "Show clicks and keys, or not",
+    pause: "Pause",
+    place: (/** @type {number} */ number, /** @type {number} */ all, /** @type {string} */ label) => `${number} of ${all}: ${label}`,
+    play: "Play",
+    playOrPause: "Play or pause",
+    previousFrame: "Previous frame",
+    previousStep: "Previous step",
+    queued: "Its desktop is on the way.",
+    recordedLater: "The recording comes when the agent has finished.",
+    running: "running",
+    seek: "Show it in the video",
+    shortened: (/** @type {number} */ real, /** @type {number} */ video) => `${duration(real)} in ${duration(video)}`,
+    slower: "Slower",
+    span: (/** @type {number} */ from, /** @type {number} */ to) => `${clock(from, true)} – ${clock(to, true)}`,
+    zoomAll: "Show all, without a span",
+    zoomIn: "Zoom in",
+    zoomOut: "Zoom out",
+  },
+};
