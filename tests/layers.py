@@ -139,7 +139,8 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
 tools/commands/access: desktop tools/commands
 tools/commands/completion: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/output tools/control_plane
-tools/commands/desktops: desktop desktop/client tools/commands tools/forward
+tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
+  tools/commands/access tools/commands/output tools/commands/runs tools/forward
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
   tools/documents tools/evaluation tools/evaluation/form tools/evaluation/report

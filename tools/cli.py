@@ -6,18 +6,22 @@ the commands are their help texts.
 """
 
 import contextlib
+import functools
 import importlib.metadata
 import json
 import os
 import sys
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from .cli_actions import app as actions
+from .cli_desktops import app as desktops
+from .cli_desktops import work
 from .cli_eval import eval_
 from .cli_options import (
     ACCESS,
+    DESKTOPS,
     EXAMPLES,
     MORE,
     RUNS,
@@ -37,6 +41,7 @@ from .cli_recordings import app as recordings
 from .cli_run import run
 from .cli_runs import app as runs
 from .cli_runs import ps
+from .cli_verbs import app as verbs
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
@@ -50,7 +55,10 @@ app = typer.Typer(
 )
 
 app.command("run", rich_help_panel=RUNS)(run)
+app.add_typer(desktops, name="desktops", rich_help_panel=DESKTOPS)
+app.add_typer(work)
 app.add_typer(actions)
+app.add_typer(verbs)
 app.add_typer(runs, name="runs", rich_help_panel=RUNS)
 app.add_typer(recordings, name="recordings", rich_help_panel=RUNS)
 app.add_typer(playbooks, name="playbook", rich_help_panel=RUNS)
@@ -232,12 +240,18 @@ def root(
 app.command("eval", rich_help_panel=MORE)(eval_)
 
 
+@functools.cache
+def command_tree() -> Any:
+    """Return the commands with their parsers, which are made once."""
+    return typer.main.get_command(app)
+
+
 def run_line(arguments: list[str] | None = None) -> int:
     """Run one command line, by default that of the process; return its exit status."""
     status: int | str | None
     try:
         # Outside of the standalone mode errors of usage are raised, not printed in several lines.
-        status = app(arguments, prog_name="deskhand", standalone_mode=False)
+        status = command_tree()(arguments, prog_name="deskhand", standalone_mode=False)
     except typer.TyperException as error:
         status = usage_error(error)
     except SystemExit as ended:

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from deskhand.tools.cli import app, run_line
-from tests.tools.commands.fake_plane import FakePlane, fake_plane
+from tests.tools.commands.fake_plane import Answer, FakePlane, fake_plane
 
 ID = "0b8b6f3c-9d0a-4b62-8c63-5c1f6c0e7d11"
 CHAT = {
@@ -32,6 +32,7 @@ CHAT = {
     "recording_file_ids": ["f1"],
 }
 STEP = {"index": 0, "title": "Click", "started_at": 1.0, "ended_at": 1.2, "error": None}
+ON_DESKTOP = "/api/v0/desktops/d1"
 DESKTOP = {"id": "d1", "name": "one", "status": "ready", "created_at": 1.0, "chat_id": ID}
 
 
@@ -54,6 +55,12 @@ ON_PLANE = (
     ("runs", "answer", ID, "yes"),
     ("runs", "open", ID),
     ("runs", "share", ID),
+    ("desktops", "list"),
+    ("desktops", "new"),
+    ("desktops", "rm", "d1"),
+    ("desktops", "open", "d1"),
+    ("exec", "d1", "--", "true"),
+    ("cp", "d1:/tmp/a", "PLACE"),
     ("open",),
     ("url",),
     ("audit",),
@@ -68,6 +75,10 @@ WRONG = (
     ("runs", "list", "--json", "--jsonl"),
     ("runs", "logs", ID, "--follow", "--json"),
     ("ps", "extra"),
+    ("wait",),
+    ("windows", "burn"),
+    ("scroll", "1", "2", "--direction", "away"),
+    ("exec", "d1"),
 )
 
 
@@ -83,7 +94,26 @@ def plane(tmp_path: Path) -> Iterator[FakePlane]:
         found.answer("POST", "/api/v0/login/codes", {"code": "once"})
         found.answer("POST", "/api/v0/tokens", {"id": "t1", "token": "dh_shared"}, 201)
         found.answer("GET", "/api/v0/audit", {"records": []})
+        found.answer("POST", "/api/v0/desktops", DESKTOP, 201)
+        found.answer("DELETE", "/api/v0/desktops/d1", status=204)
+        found.answer("POST", f"{ON_DESKTOP}/processes/start", {"id": "p1"})
+        ended = b'event: exit\ndata: {"exit_code": 0}\n\n'
+        found.answers["GET", f"{ON_DESKTOP}/processes/p1/stream"] = Answer(
+            ended, kind="text/event-stream"
+        )
+        found.answers["GET", f"{ON_DESKTOP}/read-file"] = Answer(b"content", kind="text/plain")
         yield found
+
+
+def line_of(arguments: tuple[str, ...], folder: Path) -> list[str]:
+    """Return a command line with a file of the test in it."""
+    return [str(folder / "copied") if one == "PLACE" else one for one in arguments]
+
+
+def options_first(arguments: list[str], options: list[str]) -> list[str]:
+    """Return a command line with options before a ``--``, after which all is an argument."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return [*arguments[:at], *options, *arguments[at:]]
 
 
 def one_error(errors: str) -> str:
@@ -127,7 +157,7 @@ def test_wrong_input_is_one_line(arguments: tuple[str, ...], capsys: Any) -> Non
 def test_without_a_control_plane_the_fix_is_named(
     tmp_path: Path, arguments: tuple[str, ...], capsys: Any
 ) -> None:
-    assert run_line([*arguments, "--data-dir", str(tmp_path)]) == 4
+    assert run_line(options_first(line_of(arguments, tmp_path), ["--data-dir", str(tmp_path)])) == 4
     assert "deskhand up" in one_error(capsys.readouterr().err)
 
 
@@ -146,7 +176,9 @@ def test_an_address_that_does_not_answer_is_named(
 
 @pytest.mark.parametrize("arguments", ON_PLANE, ids=" ".join)
 def test_json_is_one_object(plane: FakePlane, arguments: tuple[str, ...], capsys: Any) -> None:
-    assert run_line([*arguments, "--json", *plane.options]) == 0
+    assert (
+        run_line(options_first(line_of(arguments, plane.folder), ["--json", *plane.options])) == 0
+    )
     shown = capsys.readouterr()
     assert not shown.err
     assert isinstance(json.loads(shown.out), dict)
@@ -155,7 +187,7 @@ def test_json_is_one_object(plane: FakePlane, arguments: tuple[str, ...], capsys
 @pytest.mark.parametrize("arguments", ON_PLANE, ids=" ".join)
 def test_a_refusal_is_one_line(plane: FakePlane, arguments: tuple[str, ...], capsys: Any) -> None:
     plane.answers.clear()
-    assert run_line([*arguments, *plane.options]) in (1, 4)
+    assert run_line(options_first(line_of(arguments, plane.folder), plane.options)) in (1, 4)
     assert "not found" in one_error(capsys.readouterr().err)
 
 

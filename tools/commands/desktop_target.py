@@ -40,7 +40,7 @@ class TargetDesktop:
     """``None`` if the desktop service runs without a control plane."""
 
 
-class NoSuchDesktop(Exception):
+class NoSuchDesktop(DesktopError):
     """No desktop has the requested id."""
 
 
@@ -74,8 +74,18 @@ async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
 
 def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
     """Run the body of a command and return its exit status."""
+
+    async def done() -> int:
+        await work()
+        return DONE
+
+    return run_status(done)
+
+
+def run_status(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
+    """Run the body of a command that returns its exit status; errors have one of their own."""
     try:
-        asyncio.run(work())
+        return asyncio.run(work())
     except KeyboardInterrupt:
         print_error("interrupted")
         return INTERRUPTED
@@ -86,13 +96,11 @@ def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
         DesktopError,
         ForwardError,
         NoControlPlane,
-        NoSuchDesktop,
         BadSetting,
         OSError,
     ) as error:
         print_error(str(error))
         return NOT_STARTED
-    return DONE
 
 
 async def chosen_desktop(plane: DesktopClient, wanted: str | None) -> str:
@@ -115,9 +123,15 @@ async def chosen_desktop(plane: DesktopClient, wanted: str | None) -> str:
         raise
     ids = [str(desktop["id"]) for desktop in listed]
     if wanted:
-        if wanted not in ids:
+        named = [str(desktop["id"]) for desktop in listed if desktop.get("name") == wanted]
+        begun = [one for one in ids if one.startswith(wanted)]
+        # An id precedes a name, and a name the beginning of an id.
+        found = next(
+            (some for some in ([wanted] if wanted in ids else [], named, begun) if some), []
+        )
+        if len(found) != 1:
             raise NoSuchDesktop(f"there is no desktop {wanted}; {_known(ids)}")
-        return wanted
+        return found[0]
     # The control plane lists the newest desktop first.
     if ids:
         return ids[0]

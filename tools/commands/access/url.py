@@ -29,16 +29,16 @@ def show(plane: PlaneConnection, link: str, as_json: bool) -> int:
 
 
 def open_page(where: PlaneSelector, page: str, print_only: bool, as_json: bool) -> int:
-    """Open a page in the user's browser, signed in; print its link if there is none."""
+    """Open a page in the user's browser, signed in."""
+    return run_on_plane(where, lambda plane: open_link(plane, page, print_only, as_json))
 
-    async def work(plane: PlaneConnection) -> int:
-        link = await sign_in_link(plane, page)
-        # Text browsers would take the terminal, so only the default of a desktop is used.
-        if link and not print_only and not as_json and await asyncio.to_thread(_opened, link):
-            return DONE
-        return show(plane, link, as_json)
 
-    return run_on_plane(where, work)
+async def open_link(plane: PlaneConnection, page: str, print_only: bool, as_json: bool) -> int:
+    """Open a page in the user's browser, or print its link if there is none."""
+    link = await sign_in_link(plane, page)
+    if link and not print_only and not as_json and await asyncio.to_thread(_opened, link):
+        return DONE
+    return show(plane, link, as_json)
 
 
 def _opened(link: str) -> bool:

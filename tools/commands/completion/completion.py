@@ -25,7 +25,8 @@ Json = dict[str, Any]
 def candidates(kind: str) -> list[tuple[str, str]]:
     """Return the ids or names of a kind, each with a text that explains it."""
     if kind == "models":
-        found = [(name, str(facts.provider)) for name, facts in TABLE.items()]
+        # A name that ends with a dash covers the ids that begin with it.
+        found = [(n, str(facts.provider)) for n, facts in TABLE.items() if not n.endswith("-")]
         return [*found, *((name, "no model: plays a script") for name in SCRIPTED)]
     try:
         return asyncio.run(_listed(kind))

@@ -17,6 +17,16 @@ _FORMATS = {".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp"}
 
 def screenshot(where: DesktopSelector, file: Path, as_json: bool) -> int:
     """Write a screenshot to a file, ``-`` for the standard output."""
+    return write_picture(where, file, as_json)
+
+
+def write_picture(
+    where: DesktopSelector,
+    file: Path,
+    as_json: bool,
+    region: tuple[int, int, int, int] | None = None,
+) -> int:
+    """Write a picture of the screen, or of a region at native resolution, to a file."""
     kind: Any = "png" if str(file) == "-" else _FORMATS.get(file.suffix.lower())
     if kind is None:
         print_error(f"{file}: the file's name must end in {', '.join(_FORMATS)}")
@@ -25,7 +35,7 @@ def screenshot(where: DesktopSelector, file: Path, as_json: bool) -> int:
     async def work() -> None:
         async with open_desktop(where) as target:
             to = None if str(file) == "-" else file
-            taken = await target.desktop.screenshot(format=kind, path=to)
+            taken = await target.desktop.screenshot(format=kind, region=region, path=to)
         if to is None:
             write_bytes(taken.data)
         elif as_json:
@@ -46,7 +56,7 @@ def click(where: DesktopSelector, x: int, y: int, button: Any, count: int, as_js
 
     async def work() -> None:
         async with open_desktop(where) as target:
-            _print_result(
+            print_result(
                 await target.desktop.mouse.click(x, y, button=button, count=count), as_json
             )
 
@@ -59,7 +69,7 @@ def type_text(where: DesktopSelector, text: str, as_json: bool) -> int:
 
     async def work() -> None:
         async with open_desktop(where) as target:
-            _print_result(await target.desktop.keyboard.type(typed), as_json)
+            print_result(await target.desktop.keyboard.type(typed), as_json)
 
     # Without a text there is nothing to do, and a desktop must not be launched for it.
     return run_command(work) if typed else DONE
@@ -70,12 +80,13 @@ def key(where: DesktopSelector, chords: list[str], as_json: bool) -> int:
 
     async def work() -> None:
         async with open_desktop(where) as target:
-            _print_result(await target.desktop.keyboard.press(" ".join(chords)), as_json)
+            print_result(await target.desktop.keyboard.press(" ".join(chords)), as_json)
 
     return run_command(work)
 
 
-def _print_result(done: Done, as_json: bool) -> None:
+def print_result(done: Done, as_json: bool) -> None:
+    """Print the result of an action, or a warning about its point."""
     if as_json:
         point = list(done.point) if done.point else None
         print_json({"output": done.output, "point": point, "clamped": done.clamped,

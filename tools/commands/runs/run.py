@@ -10,7 +10,7 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.agents.providers.provider_table import key_variables
 from deskhand.tools.commands.control_plane import NoControlPlane
-from deskhand.tools.commands.desktop_target import NoSuchDesktop, chosen_desktop
+from deskhand.tools.commands.desktop_target import chosen_desktop
 from deskhand.tools.commands.exit_status import DONE, INTERRUPTED, NO_MODEL, NOT_STARTED, USAGE
 from deskhand.tools.commands.http import PlaneConnection, PlaneSelector, connected, running_plane
 from deskhand.tools.commands.terminal import START_ERRORS, print_error, print_json, print_line
@@ -73,7 +73,7 @@ def main(order: Mapping[str, Any], options: RunOptions) -> int:
     except UnreadableFile as error:
         print_error(str(error))
         return USAGE
-    except (*START_ERRORS, NoControlPlane, NoSuchDesktop) as error:
+    except (*START_ERRORS, NoControlPlane) as error:
         print_error(str(error))
         return NOT_STARTED
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 from deskhand.tools.commands.access.links import sign_in_link
-from deskhand.tools.commands.access.url import open_page, show
+from deskhand.tools.commands.access.url import open_link, show
 from deskhand.tools.commands.exit_status import DONE, FAILED
 from deskhand.tools.commands.http import PlaneConnection, PlaneSelector, run_on_plane
 from deskhand.tools.commands.output.screen import print_objects, print_table
@@ -106,15 +106,12 @@ def answer(where: PlaneSelector, run: str, text: str, as_json: bool) -> int:
 
 def open_run(where: PlaneSelector, run: str, print_only: bool, as_json: bool) -> int:
     """Open the page of a run in a browser."""
-    found: list[str] = []
 
     async def work(plane: PlaneConnection, chat_id: str) -> int:
         await plane.client.request("GET", f"{CHATS}/{chat_id}")
-        found.append(chat_id)
-        return DONE
+        return await open_link(plane, f"/runs/{chat_id}", print_only, as_json)
 
-    status = on_run(where, run, work)
-    return open_page(where, f"/runs/{found[0]}", print_only, as_json) if found else status
+    return on_run(where, run, work)
 
 
 def share(where: PlaneSelector, run: str, hours: float, conversation: bool, as_json: bool) -> int:
