@@ -2,17 +2,24 @@
 
 Usage: python -m bench.agents
 
+Prints the newest results of the other benchmarks of agents too: the overhead of a step, calls of
+one reply, waits and playbooks, which need desktops and minutes (``python -m bench.NAME``).
+
 Each request of a run over a fixed trace (``agent_trace.py``) is counted from its bytes. A token
 that is read from the cache counts 0.05, one that is written to it 1.25, one of a summary 5.
 """
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from bench import agent_policies, agent_run
+from bench import agent_policies, agent_run, page
 from bench.agent_policies import BEST_PRACTICES, OURS_THEN
-from bench.tables import save
+from bench.tables import RESULTS, save
 
 STEPS = (50, 300)
+OTHERS = ("agents_overhead", "agents_calls", "waiting", "playbooks")
 OURS = "ours: append only, checkpoints at 40 pictures"
 OURS_UNBOUND = "ours, thinking not bound: keep 3, batch 8"
 
@@ -26,6 +33,14 @@ def measured(steps: int) -> dict[str, dict[str, float]]:
     for name in agent_policies.POLICIES:
         found[name] = agent_policies.played(name, steps).figures()
     return found
+
+
+def stored(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and table of each other benchmark of agents that has results in a folder."""
+    for name in OTHERS:
+        path = folder / f"{name}.json"
+        if path.is_file():
+            yield name, "\n".join(page.SECTIONS[name](json.loads(path.read_text())))
 
 
 def main() -> None:
@@ -48,6 +63,8 @@ def main() -> None:
             "ours_by_best_practices": round(ours / best, 3),
         }
     save("agents", {"history": results})
+    for title, text in stored(RESULTS):
+        print(f"\n{title}:\n{text}")
 
 
 if __name__ == "__main__":

@@ -268,6 +268,38 @@ def agents(found: Json) -> Iterator[str]:
         yield table((length.replace("_", " "), *head), rows)
 
 
+def playbooks(found: Json) -> Iterator[str]:
+    flows = {name: one for name, one in found["flows"].items() if "times_faster" in one}
+    yield "## Playbooks"
+    yield (
+        "Ten flows on local pages, each run once by a scripted model that thinks"
+        f" {found['think_seconds']:g} s before each reply, saved, and replayed without a model on"
+        " the whole screen and in a window of 1000x640 (`python -m bench.playbooks`; times are"
+        f" medians of the replays on the whole screen, load {found['machine']['load_1m']})."
+        " *Whole* contains the start of a desktop and its browser, which both runs need alike, and"
+        " which is most of a replay; *acting* begins with the first action on the page. *10x from*"
+        " is the time of thinking from which the whole replay is ten times as fast. *Healed* is the"
+        " number of requests after the target was moved, renamed and restyled."
+    )
+    rows = (
+        (
+            name,
+            f"{one['screen']['passed']}, {one['window']['passed']}",
+            one["model_requests"],
+            *(
+                f"{one[f'scripted_{kind}']:.1f} s, {one[f'replay_{kind}']:.1f} s"
+                f" ({one[f'times_faster{suffix}']:g}x)"
+                for kind, suffix in (("seconds", ""), ("acting_seconds", "_acting"))
+            ),
+            f"{one['ten_times_from_think_seconds']:g} s",
+            f"{one['changed']['healed_steps']} ({one['changed']['outcome']})",
+        )
+        for name, one in flows.items()
+    )
+    head = ("passed", "requests", "whole: script, replay", "acting: script, replay", "10x from")
+    yield table(("flow", *head, "healed"), rows)
+
+
 def accessibility(found: Json) -> Iterator[str]:
     yield "## The tree of widgets"
     yield (
@@ -337,6 +369,7 @@ SECTIONS = {
     "agents_overhead": agents_overhead,
     "agents_calls": agents_calls,
     "agents": agents,
+    "playbooks": playbooks,
 }
 
 

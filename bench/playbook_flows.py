@@ -114,8 +114,13 @@ FLOWS = (
 
 
 def healing(flow: Flow) -> Json:
-    """Return the script of the model that heals a step of a flow: it names the changed target."""
-    role, name = flow.renamed or ("", "")
+    """Return the script of the model that heals a step of a flow: it chooses the changed target.
+
+    It names the widget, or clicks on what is none in the picture.
+    """
+    if flow.renamed is None:
+        return {"steps": [{"calls": [{"computer.left_click": {"coordinate": {"blob": CHANGED}}}]}]}
+    role, name = flow.renamed
     return {"steps": [{"calls": [{"choose_target": {"role": role, "name": name}}]}]}
 
 

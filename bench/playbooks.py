@@ -4,7 +4,8 @@
 
 The model thinks for some seconds before each reply, as models do. Each flow is replayed on the
 whole screen and in a window of another size, and must make no request to a model. Then its target
-is moved, renamed and restyled at once: the replay must heal exactly one step.
+is moved, renamed and restyled at once: the replay must heal exactly one step. ``playbook_times``
+describes the durations that are compared.
 """
 
 import argparse
@@ -13,11 +14,9 @@ import json
 import os
 import tempfile
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import yaml
@@ -32,6 +31,7 @@ from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import Service, service
 
 from .playbook_flows import FLOWS, PASSWORD, SECRET, Flow, PageServer, healing, page_server
+from .playbook_times import RunTimes, compared, median_times, run_times
 from .tables import save
 
 Json = dict[str, Any]
@@ -120,13 +120,12 @@ def awaited(plane: Service, chat: str) -> Json:
     return plane.tool("wait_agent", chat_id=chat, timeout_seconds=LIMIT)
 
 
-def scripted_run(plane: Service, flow: Flow) -> tuple[str, float]:
-    """Run a flow by its script; return the chat and the seconds."""
-    began = time.monotonic()
+def scripted_run(plane: Service, flow: Flow) -> tuple[str, RunTimes]:
+    """Run a flow by its script; return the chat and its times."""
     spawned = plane.tool("spawn_computer_use_agent", prompt=flow.name, model=flow.name)
     result = awaited(plane, spawned["chat_id"])
     assert result.get("outcome") == "done", (flow.name, result)
-    return spawned["chat_id"], steps_seconds(plane, spawned["chat_id"]) or time.monotonic() - began
+    return spawned["chat_id"], times_of(plane, spawned["chat_id"])
 
 
 def saved(plane: Service, flow: Flow, chat: str) -> str:
@@ -136,18 +135,16 @@ def saved(plane: Service, flow: Flow, chat: str) -> str:
     return str(found["yaml"])
 
 
-def replayed(plane: Service, name: str) -> tuple[Json, float]:
-    """Replay a playbook; return the result of its run, and the seconds of its steps."""
+def replayed(plane: Service, name: str) -> tuple[Json, RunTimes]:
+    """Replay a playbook; return the result of its run, and its times."""
     spawned = plane.post(f"/api/v0/playbooks/{name}/runs", {})
     result = awaited(plane, spawned["chat_id"])
-    return result, steps_seconds(plane, spawned["chat_id"])
+    return result, times_of(plane, spawned["chat_id"])
 
 
-def steps_seconds(plane: Service, chat: str) -> float:
-    """Return the time from the begin of the first step of a chat to the end of its last one."""
-    steps = plane.get(f"/api/v0/chats/{chat}")["steps"]
-    ends = [one["ended_at"] for one in steps if one["ended_at"]]
-    return max(ends) - min(one["started_at"] for one in steps) if ends else 0.0
+def times_of(plane: Service, chat: str) -> RunTimes:
+    """Return the times of a chat whose run has ended."""
+    return run_times(plane.get(f"/api/v0/chats/{chat}"))
 
 
 def in_window(text: str) -> str:
@@ -162,23 +159,26 @@ def measured(
 ) -> Json:
     """Run, save and replay one flow; return its figures."""
     pages.changed = False
+    before = model.requests
     chat, scripted = scripted_run(plane, flow)
+    requests = model.requests - before
     text = saved(plane, flow, chat)
     if SHOW:
         print(text)
-    found: Json = {"scripted_seconds": round(scripted, 2)}
+    found: Json = {}
+    times: dict[str, list[RunTimes]] = {}
     before = model.requests
     for size, shown in (("screen", text), ("window", in_window(text))):
         plane.post("/api/v0/playbooks", {"yaml": shown, "replace": True})
         results = [replayed(plane, flow.name) for _ in range(replays)]
+        times[size] = [one for _, one in results]
         passed = sum(result.get("outcome") == "done" for result, _ in results)
         found[size] = {
             "passed": f"{passed}/{replays}",
-            "seconds": round(median(seconds for _, seconds in results), 2),
             "failures": [r.get("report") for r, _ in results if r.get("outcome") != "done"],
         }
     found["model_requests"] = model.requests - before
-    found["times_faster"] = round(scripted / max(found["screen"]["seconds"], 0.001), 1)
+    found |= compared(scripted, median_times(times["screen"]), model.think, requests)
     plane.post("/api/v0/playbooks", {"yaml": text, "replace": True})
     pages.changed = True
     model.heals(flow)
@@ -201,17 +201,18 @@ def main() -> None:
     parser.add_argument("--replays", type=int, default=3)
     arguments = parser.parse_args()
     wanted = arguments.flows.split(",")
-    results: Json = {"think_seconds": arguments.think}
+    flows: Json = {}
+    results: Json = {"think_seconds": arguments.think, "flows": flows}
     with (
         tempfile.TemporaryDirectory() as folder,
         flow_plane(Path(folder), arguments.think) as (plane, model, pages),
     ):
         for flow in (one for one in FLOWS if one.name in wanted):
             try:
-                results[flow.name] = measured(plane, model, pages, flow, arguments.replays)
+                flows[flow.name] = measured(plane, model, pages, flow, arguments.replays)
             except AssertionError as error:
-                results[flow.name] = {"error": str(error)}
-            print(f"{flow.name:10}", json.dumps(results[flow.name]), flush=True)
+                flows[flow.name] = {"error": str(error)}
+            print(f"{flow.name:10}", json.dumps(flows[flow.name]), flush=True)
     save("playbooks", results)
 
 
