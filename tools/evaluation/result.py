@@ -38,6 +38,13 @@ class RunCost:
         cached = self.cache_read_tokens + self.cache_write_tokens
         return self.input_tokens + cached + self.output_tokens
 
+    def plus(self, other: "RunCost") -> "RunCost":
+        """Return the sum; its money is not known if that of either is not."""
+        mine, theirs = asdict(self), asdict(other)
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        sums = {name: mine[name] + theirs[name] for name in mine if name != "usd"}
+        return RunCost(**sums, usd=usd)
+
 
 @dataclass(frozen=True)
 class RunResult:

@@ -1,6 +1,7 @@
 """Results and their stored form."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,15 @@ from deskhand.tools.evaluation.result import (
 )
 
 COST = RunCost(3, 2, 4, 10, 20, 30, 40, 0.5, 6.5)
+
+
+def test_costs_are_added() -> None:
+    assert RunCost().plus(COST) == COST
+    assert COST.plus(COST) == RunCost(6, 4, 8, 20, 40, 60, 80, 1.0, 13.0)
+    unknown = RunCost(usd=None)
+    assert unknown.plus(COST) == COST.plus(unknown) == replace(COST, usd=None)
+
+
 RESULT = EvaluationResult(
     "model-1",
     "model",

@@ -21,10 +21,11 @@ from deskhand.tools.evaluation.checking.checking import Requests, check
 from deskhand.tools.evaluation.checking.machine import TaskMachine
 from deskhand.tools.evaluation.errors import ErrorKind, RunError
 from deskhand.tools.evaluation.places import filled
-from deskhand.tools.evaluation.result import Mode, RunCost, RunResult
+from deskhand.tools.evaluation.result import Mode, RunResult
 from deskhand.tools.evaluation.task import Task
 
 from .pages import PageSlot, ServedPages
+from .run_costs import cost_of
 from .setup import set_up
 
 Json = dict[str, Any]
@@ -108,8 +109,7 @@ class OneRun:
         try:
             ended = await self._agent(model, filled(self._task.prompt, places))
             seconds = time.monotonic() - began
-            chat = await self._client.request("GET", f"/api/v0/chats/{ended.chat_id}")
-            sent = await self._client.request("GET", f"/api/v0/chats/{ended.chat_id}/messages")
+            cost = await cost_of(self._read, ended.chat_id, seconds)
         except DesktopError as error:
             raise RunError("desktop", f"the control plane does not answer: {error}") from error
         result = await self._judged(
@@ -121,7 +121,7 @@ class OneRun:
                 report=str(ended.result.get("report", "")),
                 ended_by="time" if ended.out_of_time else ended.result.get("last_error_kind"),
                 tags=self._task.tags,
-                cost=_cost(chat, sent, seconds),
+                cost=cost,
             ),
             ended,
         )
@@ -236,6 +236,10 @@ class OneRun:
         result: Json = answer["result"]
         return result
 
+    async def _read(self, path: str) -> Json:
+        answer: Json = await self._client.request("GET", path)
+        return answer
+
     async def _post(self, path: str, body: Json) -> Json:
         answer: Json = await self._client.request("POST", path, json=body, timeout=CALL_SECONDS)
         return answer
@@ -266,27 +270,3 @@ def as_error(result: RunResult, error: RunError) -> RunResult:
 def _write(file: Path, content: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
-
-
-def _cost(chat: Json, sent: Json, seconds: float) -> RunCost:
-    steps, usage = chat["steps"], chat["usage"]
-    return RunCost(
-        steps=len(steps),
-        images=_pictures(sent["messages"]),
-        requests=sum(step["usage"] is not None for step in steps),
-        input_tokens=usage["input_tokens"],
-        output_tokens=usage["output_tokens"],
-        cache_read_tokens=usage["cache_read_tokens"],
-        cache_write_tokens=usage["cache_write_tokens"],
-        usd=usage["cost_usd"],
-        seconds=round(seconds, 2),
-    )
-
-
-def _pictures(value: object) -> int:
-    """Return the number of pictures in messages, also within results of tools."""
-    if isinstance(value, list):
-        return sum(map(_pictures, value))
-    if not isinstance(value, dict):
-        return 0
-    return (value.get("type") == "picture") + _pictures(list(value.values()))
