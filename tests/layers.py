@@ -136,7 +136,7 @@ tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop
   tools/agents/providers/environment tools/client tools/control_plane
   tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
-tools/commands/access: desktop tools/commands
+tools/commands/access: desktop tools/commands tools/commands/output
 tools/commands/completion: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/output tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from .cli_access import secrets, tokens
 from .cli_actions import app as actions
 from .cli_desktops import app as desktops
 from .cli_desktops import work
@@ -60,6 +61,8 @@ app.add_typer(work)
 app.add_typer(actions)
 app.add_typer(verbs)
 app.add_typer(runs, name="runs", rich_help_panel=RUNS)
+app.add_typer(secrets, name="secret", rich_help_panel=ACCESS)
+app.add_typer(tokens, name="token", rich_help_panel=ACCESS)
 app.add_typer(recordings, name="recordings", rich_help_panel=RUNS)
 app.add_typer(playbooks, name="playbook", rich_help_panel=RUNS)
 app.command("ps", rich_help_panel=RUNS)(ps)

@@ -1,5 +1,6 @@
 """Every command, in the process of the test: its help, wrong input, and no control plane."""
 
+import io
 import json
 import socket
 from collections.abc import Iterator
@@ -61,6 +62,11 @@ ON_PLANE = (
     ("desktops", "open", "d1"),
     ("exec", "d1", "--", "true"),
     ("cp", "d1:/tmp/a", "PLACE"),
+    ("secret", "list"),
+    ("secret", "rm", "mail"),
+    ("token", "new", "admin"),
+    ("token", "list"),
+    ("token", "rm", "t1"),
     ("open",),
     ("url",),
     ("audit",),
@@ -76,6 +82,8 @@ WRONG = (
     ("runs", "logs", ID, "--follow", "--json"),
     ("ps", "extra"),
     ("wait",),
+    ("token", "new", "admin", "--hours", "0"),
+    ("secret", "set"),
     ("windows", "burn"),
     ("scroll", "1", "2", "--direction", "away"),
     ("exec", "d1"),
@@ -94,6 +102,13 @@ def plane(tmp_path: Path) -> Iterator[FakePlane]:
         found.answer("POST", "/api/v0/login/codes", {"code": "once"})
         found.answer("POST", "/api/v0/tokens", {"id": "t1", "token": "dh_shared"}, 201)
         found.answer("GET", "/api/v0/audit", {"records": []})
+        token = {"id": "t1", "scopes": ["admin"], "name": "", "expires_at": None}
+        found.answer("GET", "/api/v0/tokens", {"tokens": [token]})
+        found.answer("DELETE", "/api/v0/tokens/t1", status=204)
+        secret = {"name": "mail", "state": "ready", "chats": None, "domains": ["a.example"]}
+        found.answer("GET", "/api/v0/secrets", {"secrets": [secret]})
+        found.answer("PUT", "/api/v0/secrets/mail", secret)
+        found.answer("DELETE", "/api/v0/secrets/mail", status=204)
         found.answer("POST", "/api/v0/desktops", DESKTOP, 201)
         found.answer("DELETE", "/api/v0/desktops/d1", status=204)
         found.answer("POST", f"{ON_DESKTOP}/processes/start", {"id": "p1"})
@@ -192,7 +207,9 @@ def test_a_refusal_is_one_line(plane: FakePlane, arguments: tuple[str, ...], cap
 
 
 @pytest.mark.parametrize("columns", ["60", "200"])
-@pytest.mark.parametrize("arguments", [("ps", "--all"), ("runs", "list")], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [("ps", "--all"), ("runs", "list"), ("secret", "list")], ids=" ".join
+)
 def test_a_table_fits_the_terminal(
     plane: FakePlane,
     arguments: tuple[str, ...],
@@ -204,7 +221,7 @@ def test_a_table_fits_the_terminal(
     assert run_line([*arguments, *plane.options]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(len(line) <= int(columns) for line in lines)
-    assert any(ID in line for line in lines)
+    assert any(ID in line or "a.example" in line for line in lines)
     assert not any("\x1b" in line for line in lines)
 
 
@@ -280,3 +297,30 @@ def test_the_page_of_a_run_is_opened_with_a_link_that_signs_in_once(
 ) -> None:
     assert run_line(["runs", "open", ID, "--print", *plane.options]) == 0
     assert capsys.readouterr().out == f"{plane.url}/login?next=/runs/{ID}#code=once\n"
+
+
+def test_the_value_of_a_secret_comes_from_the_input(
+    plane: FakePlane, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("hush-hush\n"))
+    assert run_line(["secret", "set", "mail", "--domain", "a.example", *plane.options]) == 0
+    assert plane.sent("PUT") == [
+        ("/api/v0/secrets/mail", {"value": "hush-hush", "domains": ["a.example"]})
+    ]
+    assert "hush" not in "".join(capsys.readouterr())
+
+
+def test_a_secret_without_a_value_is_refused(
+    plane: FakePlane, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert run_line(["secret", "set", "mail", "--anywhere", *plane.options]) == 2
+    assert "no value" in one_error(capsys.readouterr().err)
+
+
+def test_a_token_is_printed_alone_and_ends_in_time(plane: FakePlane, capsys: Any) -> None:
+    arguments = ["token", "new", "chat:c1", "--name", "ci", "--hours", "2", *plane.options]
+    assert run_line(arguments) == 0
+    assert capsys.readouterr().out == "dh_shared\n"
+    ((_, body),) = plane.sent("POST")
+    assert body == {"scopes": ["chat:c1"], "name": "ci", "ttl_s": 7200.0}
