@@ -86,6 +86,7 @@ desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/to
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
+tools: tools/command_line
 tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store
@@ -270,7 +271,7 @@ OWNER = {
         "tools/control_plane/proxy",
         "tools/evaluation/running",
     },
-    "typer": {"tools"},
+    "typer": {"tools", "tools/command_line"},
     "uvicorn": {"vncbridge/server"},
     "websockets": {
         *("desktop/client", "tools/control_plane", "tools/control_plane/proxy", "vncbridge/server"),

@@ -15,12 +15,12 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .cli_access import secrets, tokens
-from .cli_actions import app as actions
-from .cli_desktops import app as desktops
-from .cli_desktops import work
-from .cli_eval import eval_
-from .cli_options import (
+from .command_line.access import secrets, tokens
+from .command_line.actions import app as actions
+from .command_line.desktops import app as desktops
+from .command_line.desktops import work
+from .command_line.eval import eval_
+from .command_line.options import (
     ACCESS,
     DESKTOPS,
     EXAMPLES,
@@ -37,12 +37,12 @@ from .cli_options import (
     command_module,
     plane_selector,
 )
-from .cli_playbooks import app as playbooks
-from .cli_recordings import app as recordings
-from .cli_run import run
-from .cli_runs import app as runs
-from .cli_runs import ps
-from .cli_verbs import app as verbs
+from .command_line.playbooks import app as playbooks
+from .command_line.recordings import app as recordings
+from .command_line.run import run
+from .command_line.runs import app as runs
+from .command_line.runs import ps
+from .command_line.verbs import app as verbs
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130

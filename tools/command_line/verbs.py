@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from .cli_options import (
+from .options import (
     DESKTOPS,
     AsJson,
     DataDir,

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .cli_options import AsJson, DataDir, Url, command_module, plane_selector
+from .options import AsJson, DataDir, Url, command_module, plane_selector
 
 secrets = typer.Typer(
     no_args_is_help=True, help="Give agents secrets that they type and cannot read."

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .cli_options import (
+from .options import (
     DESKTOPS,
     AsJson,
     AsJsonLines,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .cli_options import (
+from .options import (
     AsJson,
     DataDir,
     OnDesktop,

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from .cli_options import AsJson, DataDir, Url, command_module
+from .options import AsJson, DataDir, Url, command_module
 
 app = typer.Typer(
     no_args_is_help=True, help="Save runs as playbooks, and replay them without a model."

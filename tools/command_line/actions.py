@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .cli_options import (
+from .options import (
     DESKTOPS,
     AsJson,
     Button,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .cli_options import AsJson, Model, command_module
+from .options import AsJson, Model, command_module
 
 
 def eval_(

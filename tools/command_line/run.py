@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from .cli_options import (
+from .options import (
     AsJson,
     AsJsonLines,
     DataDir,

@@ -1,0 +1,1 @@
+"""The subcommands of `deskhand`: their names, options and help texts."""
