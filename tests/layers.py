@@ -102,8 +102,8 @@ tools/agents/chats: desktop/agent_socket desktop/network tools/agents/approvals
   tools/agents/chat_recordings tools/agents/chat_repository
   tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/agents/agent_context tools/agents/workdirs tools/secrets tools/store tools/store/faults
-  vncbridge/server
+  tools/agents/agent_context tools/agents/workdirs tools/run_activities tools/secrets tools/store
+  tools/store/faults vncbridge/server
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
@@ -153,8 +153,8 @@ tools/commands/runs: desktop desktop/client tools/agents/providers tools/command
   tools/commands/access tools/commands/output tools/conversation
 tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
-tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation vncbridge/auth
-  vncbridge/openapi
+tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
+  tools/run_activities vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
@@ -163,7 +163,8 @@ tools/control_plane/routes: desktop desktop/profiles recording/library tools/age
 tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
-  tools/kit/support tools/store vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
+  tools/kit/support tools/run_activities tools/store vncbridge vncbridge/auth vncbridge/http
+  vncbridge/viewer
 tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
@@ -186,6 +187,8 @@ tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/net
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
+tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
+  tools/store
 tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
@@ -257,6 +260,7 @@ OWNER = {
             "tools/agents/checkpoints",
             "tools/agents/questions",
             "tools/notifications",
+            "tools/run_activities",
             "tools/run_list",
             "tools/audit",
             "tools/credentials",

@@ -30,12 +30,15 @@ def step_from_action(record: ActionRecord, hidden: bool = False) -> Step:
 
 
 def step_from_control_session(session: ControlSession, activity: str) -> Step:
-    """Return a control session of a person as a step; ``activity`` summarizes the input."""
+    """Return a control session of a person as a step; ``activity`` summarizes the input.
+
+    The control plane reads name, input and privacy from the title and the text.
+    """
     return Step(
         tool="human",
         title=f"{session.name} was in control",
         action="human",
-        text=activity,
+        text=f"{activity}, in private" if session.private else activity,
         started=session.started,
         ended=session.ended,
     )

@@ -122,6 +122,7 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "POST /api/v0/chats/{chat_id}/interrupt",
         "POST /api/v0/chats/{chat_id}/archive",
         "POST /api/v0/chats/{chat_id}/unarchive",
+        "POST /api/v0/chats/{chat_id}/run-again",
         "POST /api/v0/chats/{chat_id}/compact",
         "POST /api/v0/chats/{chat_id}/clear",
         "DELETE /api/v0/chats/{chat_id}",

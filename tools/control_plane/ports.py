@@ -1,9 +1,9 @@
 """Ports of the routes to the rest of the program."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import httpx2
 from websockets.asyncio.client import ClientConnection
@@ -12,6 +12,7 @@ from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
+from deskhand.tools.run_activities.activity import Activity
 
 from .event_format import StreamEvent
 
@@ -133,6 +134,26 @@ class Events(Protocol):
         """Unsubscribe."""
 
 
+class Activities(Protocol):
+    """What people did in runs."""
+
+    async def add(
+        self, chat_id: str, kind: Literal["message", "answer", "stop"], by: str, text: str = ""
+    ) -> None:
+        """Add what the person ``by`` just did."""
+
+    async def of(
+        self, chat_id: str, recorded: Iterable[Mapping[str, Any]], *, conversation: bool
+    ) -> Sequence[Activity]:
+        """Return the activities of a chat, without texts unless ``conversation``."""
+
+    def stop_after_step(self, chat_id: str) -> None:
+        """Interrupt the turn of a chat when its running steps have ended."""
+
+    async def run_again(self, chat_id: str, prompt: str | None, owner: str) -> ChatView:
+        """Create and start a chat like another one, with another task if ``prompt`` is given."""
+
+
 class Chats(Protocol):
     """The chats and their tools; ``deskhand.tools.agents.chats.chats.Chats`` implements it."""
 
@@ -182,6 +203,10 @@ class Chats(Protocol):
         self, chat_id: str, message: str, interrupt: bool = False, *, after_step: bool = False
     ) -> Any:
         """Send a message to a chat: for its next turn, now, or after its current step."""
+
+    @property
+    def activities(self) -> Activities:
+        """What people did in the chats."""
 
     async def interrupt(self, chat_id: str) -> Any:
         """Interrupt the turn of a chat."""

@@ -1,11 +1,14 @@
 """The tables of the database. A change here needs a migration; a test compares the two."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from sqlalchemy import JSON, Computed, ForeignKey, Index, MetaData, UniqueConstraint, false, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 Json = dict[str, Any]
+ChatKey = Annotated[
+    str, mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True)
+]
 
 # Named constraints: SQLite can only change a table by copying it, and Alembic finds the
 # constraint to drop by its name.
@@ -70,9 +73,7 @@ class ChatHeadRow(Base):
 
     __tablename__ = "chat_heads"
 
-    chat_id: Mapped[str] = mapped_column(
-        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
-    )
+    chat_id: Mapped[ChatKey]
     content: Mapped[Json]
     created_at: Mapped[float]
 
@@ -82,9 +83,7 @@ class ChatStartRow(Base):
 
     __tablename__ = "chat_starts"
 
-    chat_id: Mapped[str] = mapped_column(
-        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
-    )
+    chat_id: Mapped[ChatKey]
     workdir: Mapped[str] = mapped_column(default="", server_default="")
     """Directory below the working directory of the root chat."""
     files: Mapped[list[Json] | None] = mapped_column(JSON(none_as_null=True))
@@ -189,9 +188,7 @@ class ChatFileRow(Base):
 
     __tablename__ = "chat_files"
 
-    chat_id: Mapped[str] = mapped_column(
-        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
-    )
+    chat_id: Mapped[ChatKey]
     file_id: Mapped[str] = mapped_column(
         ForeignKey("files.id", ondelete="CASCADE"), primary_key=True, index=True
     )
@@ -355,6 +352,19 @@ class QuestionRow(Base):
     answered_by: Mapped[str | None]
     closed_at: Mapped[float | None]
     performed_at: Mapped[float | None]
+
+
+class ActivityRow(Base):
+    """Something that a person did in a run, see ``deskhand.tools.run_activities``."""
+
+    __tablename__ = "run_activities"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str]
+    by: Mapped[str]
+    text: Mapped[str]
+    at: Mapped[float]
 
 
 class NotificationRow(Base):

@@ -52,5 +52,5 @@ def test_a_control_session_is_a_step_with_the_name_and_a_summary() -> None:
     session = ControlSession("Ada", 3.0, 9.0, 12, 2, True, "released")
     step = step_from_control_session(session, "12 keys and 2 clicks")
     assert (step.tool, step.action) == ("human", "human")
-    assert (step.title, step.text) == ("Ada was in control", "12 keys and 2 clicks")
+    assert (step.title, step.text) == ("Ada was in control", "12 keys and 2 clicks, in private")
     assert (step.started, step.ended) == (3.0, 9.0)

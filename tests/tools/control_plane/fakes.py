@@ -5,7 +5,7 @@ import contextlib
 import json
 import socket
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,12 @@ from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import ProfileTaken, UnknownDesktop
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
+from deskhand.tools.run_activities.activity import (
+    Activity,
+    control_sessions,
+    in_order,
+    without_texts,
+)
 from deskhand.tools.store.errors import BytesMissing, UnknownRow
 from deskhand.tools.templates.errors import UnknownTemplate
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -70,6 +76,31 @@ def _page(chats: Sequence[ChatView], limit: int, cursor: str | None) -> Page:
     return Page(tuple(some), more)
 
 
+class FakeActivities:
+    """What people did, in memory."""
+
+    def __init__(self) -> None:
+        self.added: dict[str, list[Activity]] = {}
+        self.asked: list[tuple[Any, ...]] = []
+
+    async def add(self, chat_id: str, kind: str, by: str, text: str = "") -> None:
+        known = self.added.setdefault(chat_id, [])
+        known.append(Activity(str(len(known)), kind, by, text, 1.5 + len(known)))
+
+    async def of(
+        self, chat_id: str, recorded: Iterable[Mapping[str, Any]], *, conversation: bool
+    ) -> Sequence[Activity]:
+        found = in_order([*self.added.get(chat_id, ()), *control_sessions(recorded)])
+        return found if conversation else without_texts(found)
+
+    def stop_after_step(self, chat_id: str) -> None:
+        self.asked.append(("stop_after_step", chat_id))
+
+    async def run_again(self, chat_id: str, prompt: str | None, owner: str) -> ChatView:
+        self.asked.append(("run_again", chat_id, prompt, owner))
+        return chat_view(title="Again")
+
+
 class FakeChats:
     """Chats in memory; ``asked`` keeps what was asked of them."""
 
@@ -81,6 +112,7 @@ class FakeChats:
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
         self.messages_of: dict[str, tuple[MessageView, ...]] = {}
+        self.activities = FakeActivities()
         self.outcome: ToolOutcome | Exception = ToolOutcome({"ok": True})
         self.failure: Exception | None = None
         self.held = asyncio.Event()

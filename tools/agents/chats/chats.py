@@ -57,6 +57,7 @@ from deskhand.tools.kit.mcp_tools import ApproveMcpServerTool, ForeignPictures, 
 from deskhand.tools.kit.people import AttachFileTool, RequestHumanTool
 from deskhand.tools.kit.subagents import subagent_tools
 from deskhand.tools.kit.support.spec import Tool, ToolSpec
+from deskhand.tools.run_activities.run_activities import RunActivities
 from deskhand.tools.secrets.chat_secrets import ChatSecrets, SecretEvents
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
@@ -141,6 +142,7 @@ class Chats:
         self.compact, self.clear = changes.compact, changes.clear
         attachments = Attachments(self._repository, stored_files, self._assignment.machine)
         approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
+        self.activities = RunActivities(self._repository, self, self._resolve, self._turns.start)
         self._tools = ChatTools(
             machine=(*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures)),
             people=(RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)),
@@ -259,10 +261,7 @@ class Chats:
     async def send(
         self, chat_id: str, message: str, interrupt: bool = False, *, after_step: bool = False
     ) -> bool:
-        """Send a message to a chat; return whether that interrupted a turn.
-
-        With ``after_step`` a turn at work reads it before its next request to the model.
-        """
+        """Send a message, at work for after the turn or step; return if it interrupted one."""
         return await self._children.send(
             chat_id, message, interrupt=interrupt, after_step=after_step
         )
@@ -368,6 +367,7 @@ class Chats:
         self._runner.keep_recordings = keep_recordings
         self._repository.store.end_waits()
         self._recordings.shorten_timeout(self._repository.settings.closing_seconds)
+        await self.activities.close()
         # Before the hub: the tasks still publish the states in which they leave their chats.
         await self._turns.close()
         self._hub.close()
@@ -378,6 +378,9 @@ class Chats:
         pictures = ChatPictures(self._files, chat_id, self._repository.now)
         waits = self._repository.waits.for_person(chat_id)
         return ComputerTool(machine.for_call, pictures, waits, settles_between=settles_between)
+
+    def _resolve(self, model: str | None, mode: str) -> object:
+        return self._models.resolve(model, role=role_of(mode, None))
 
     def _publish_probing(self, chat_id: str, name: str) -> None:
         self._hub.publish("notice", chat_id, {"kind": "secret_masked_often", "secret": name})

@@ -40,6 +40,7 @@ OPERATIONS: ApiOperations = {
     f"POST {_CHAT}/archive": ApiOperation("archive_chat", CHAT),
     f"PATCH {_CHAT}": ApiOperation("edit_chat", CHAT),
     f"POST {_CHAT}/unarchive": ApiOperation("unarchive_chat", CHAT),
+    f"POST {_CHAT}/run-again": ApiOperation("run_chat_again", CHAT),
     f"POST {_CHAT}/compact": ApiOperation("compact_chat", CHAT),
     f"POST {_CHAT}/clear": ApiOperation("clear_chat", CHAT),
     "POST /api/v0/stop-all": ApiOperation("stop_all_chats", STOPPED),

@@ -1,6 +1,7 @@
 """Answers about recordings and runs."""
 
 from deskhand.desktop.openapi.recordings import RECORDING_PART
+from deskhand.tools.run_activities.activity import Activity
 from deskhand.vncbridge.openapi.schemas import (
     ANY_OBJECT,
     COUNT,
@@ -12,6 +13,7 @@ from deskhand.vncbridge.openapi.schemas import (
     described,
     nullable,
     record,
+    record_of,
 )
 
 from .chats import CHAT, WHOLE_CHAT
@@ -92,6 +94,13 @@ RUN = record(
         "video": nullable(_TIMELINE),
         "thumbnail_url": nullable(TEXT),
         "children": array(CHAT),
+        "people": array(
+            record_of(
+                "Activity",
+                Activity,
+                kind=described(TEXT, "`message`, `answer`, `stop` or `control`."),
+            )
+        ),
     },
 )
 PINNED_RUN = record("PinnedRun", {"chat_id": TEXT, "pinned": FLAG, "file_ids": array(TEXT)})

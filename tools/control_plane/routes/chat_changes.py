@@ -3,16 +3,23 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.json_body import json_object, needed_text, only
+from deskhand.tools.control_plane.caller import credential_id
+from deskhand.tools.control_plane.errors import BadBody
+from deskhand.tools.control_plane.json_body import json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 
-from .chats import LONGEST_TITLE, body_of, shown
+from .chats import LONGEST_TEXT, LONGEST_TITLE, NON_BLANK_TEXT, body_of, shown
 
 _EDIT = {
     "type": "object",
     "additionalProperties": False,
     "required": ["title"],
     "properties": {"title": {"type": "string", "pattern": r"\S", "maxLength": LONGEST_TITLE}},
+}
+_AGAIN = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {"prompt": {**NON_BLANK_TEXT, "type": ["string", "null"]}},
 }
 
 
@@ -27,6 +34,17 @@ def router(chats: Chats) -> APIRouter:
         only(body, "title")
         await chats.rename(chat_id, needed_text(body, "title", longest=LONGEST_TITLE))
         return await shown(chats, chat_id)
+
+    @routes.post("/{chat_id}/run-again", status_code=201, openapi_extra=body_of(_AGAIN))
+    async def run_again(chat_id: str, request: Request) -> JSONResponse:
+        """Start a new chat with its task, model, budget and restrictions, or a changed task."""
+        body = json_object(await request.body())
+        only(body, "prompt")
+        prompt = text(body, "prompt", longest=LONGEST_TEXT)
+        if prompt is not None and not prompt.strip():
+            raise BadBody("prompt must not be blank.", "Leave it out for the same task.")
+        chat = await chats.activities.run_again(chat_id, prompt, credential_id(request.scope))
+        return JSONResponse(chat.to_json(), 201)
 
     @routes.post("/{chat_id}/unarchive")
     async def unarchive(chat_id: str) -> JSONResponse:

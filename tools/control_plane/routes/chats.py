@@ -130,10 +130,23 @@ _NEW_MESSAGE = {
 }
 
 
+_INTERRUPT = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "after_step": {
+            "type": "boolean",
+            "description": "True: the steps that run end first.",
+        }
+    },
+}
+
+
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the routes under ``/api/v0/chats``."""
     routes = APIRouter(tags=["chats"])
-    add_routes(routes, _reading_routes(chats, streams), _changing_routes(chats))
+    parts = (_reading_routes(chats, streams), _changing_routes(chats), _talking_routes(chats))
+    add_routes(routes, *parts)
 
     @routes.post("/api/v0/stop-all")
     async def stop_all() -> JSONResponse:
@@ -202,6 +215,24 @@ def _changing_routes(chats: Chats) -> APIRouter:
         chat = await chats.create(**wanted, owner=credential_id(request.scope))
         return JSONResponse(chat.to_json(), 201)
 
+    @routes.post("/{chat_id}/archive")
+    async def archive(chat_id: str) -> JSONResponse:
+        """Put it away; its recordings stay."""
+        await chats.archive(chat_id)
+        return await shown(chats, chat_id)
+
+    @routes.delete("/{chat_id}", status_code=204)
+    async def delete(chat_id: str) -> Response:
+        """Remove it with its children, files and recordings."""
+        await chats.delete(chat_id)
+        return Response(status_code=204)
+
+    return routes
+
+
+def _talking_routes(chats: Chats) -> APIRouter:
+    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+
     @routes.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
     async def send(chat_id: str, request: Request) -> JSONResponse:
         """Send a message; a chat at work reads it after its turn, after its step, or at once."""
@@ -214,12 +245,22 @@ def _changing_routes(chats: Chats) -> APIRouter:
             interrupt=flag(body, "interrupt"),
             after_step=flag(body, "after_step"),
         )
+        by = principal_name(request.scope)
+        await chats.activities.add(chat_id, "message", by, message)
         return await shown(chats, chat_id)
 
-    @routes.post("/{chat_id}/interrupt")
-    async def interrupt(chat_id: str) -> JSONResponse:
-        """Stop the turn it is in."""
-        await chats.interrupt(chat_id)
+    @routes.post("/{chat_id}/interrupt", openapi_extra=body_of(_INTERRUPT))
+    async def interrupt(chat_id: str, request: Request) -> JSONResponse:
+        """Stop the turn it is in: now, or when the steps that run have ended."""
+        body = json_object(await request.body())
+        only(body, "after_step")
+        if flag(body, "after_step"):
+            # An unknown chat is refused here, as a late stop has nobody to report to.
+            await chats.get(chat_id)
+            chats.activities.stop_after_step(chat_id)
+        else:
+            await chats.interrupt(chat_id)
+        await chats.activities.add(chat_id, "stop", principal_name(request.scope))
         return await shown(chats, chat_id)
 
     @routes.post("/{chat_id}/answer", openapi_extra=body_of(_ANSWER))
@@ -235,19 +276,8 @@ def _changing_routes(chats: Chats) -> APIRouter:
         question = text(body, "question", longest=LONGEST_NAME)
         by = principal_name(request.scope)
         await chats.answer(chat_id, given, by=by, question=question)
+        await chats.activities.add(chat_id, "answer", by, given)
         return await shown(chats, chat_id)
-
-    @routes.post("/{chat_id}/archive")
-    async def archive(chat_id: str) -> JSONResponse:
-        """Put it away; its recordings stay."""
-        await chats.archive(chat_id)
-        return await shown(chats, chat_id)
-
-    @routes.delete("/{chat_id}", status_code=204)
-    async def delete(chat_id: str) -> Response:
-        """Remove it with its children, files and recordings."""
-        await chats.delete(chat_id)
-        return Response(status_code=204)
 
     return routes
 

@@ -41,12 +41,15 @@ def router(chats: Chats, files: Files) -> APIRouter:
         """Show a chat with its steps, files, recordings and children in one answer.
 
         `changed_turns` are the turns whose steps differ from those that the control plane had at
-        their end; it keeps a hash of the last step of each turn.
+        their end; it keeps a hash of the last step of each turn. `people` are messages, answers
+        and stops of people, and the times in which they were in control.
         """
-        body = await whole(chats, chat_id, reads_conversation(request.scope))
+        conversation = reads_conversation(request.scope)
+        body = await whole(chats, chat_id, conversation)
         found = run_video(await existing_files(files, body["recording_file_ids"]))
         # The page of a run shows its children too: one answer saves a request for each.
         below = await asyncio.gather(*(chats.get(child) for child in body["children"]))
+        people = await chats.activities.of(chat_id, found.steps(), conversation=conversation)
         return JSONResponse(
             {
                 "chat": {**body, "steps": _with_times(body["steps"], found)},
@@ -55,6 +58,7 @@ def router(chats: Chats, files: Files) -> APIRouter:
                 "video": _run_video_json(chat_id, found),
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
+                "people": [one.to_json() for one in people],
             }
         )
 

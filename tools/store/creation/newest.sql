@@ -247,4 +247,15 @@ CREATE TABLE chat_starts (
 	CONSTRAINT pk_chat_starts PRIMARY KEY (chat_id), 
 	CONSTRAINT fk_chat_starts_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0059');
+CREATE TABLE run_activities (
+	id INTEGER NOT NULL, 
+	chat_id VARCHAR NOT NULL, 
+	kind VARCHAR NOT NULL, 
+	"by" VARCHAR NOT NULL, 
+	text VARCHAR NOT NULL, 
+	at DOUBLE NOT NULL, 
+	CONSTRAINT pk_run_activities PRIMARY KEY (id), 
+	CONSTRAINT fk_run_activities_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_run_activities_chat_id ON run_activities (chat_id);
+INSERT INTO alembic_version VALUES ('0060');
