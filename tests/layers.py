@@ -193,7 +193,7 @@ tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
 tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks
-  tools/playbooks/form
+  tools/playbooks/form tools/playbooks/targets
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
   tools/conversation tools/documents tools/kit tools/kit/support tools/playbooks
   tools/playbooks/form tools/playbooks/targets

@@ -54,6 +54,7 @@ class OpenPlaybooks:
         nothing new is stored.
         """
         self._check_room = check_room
+        self._pixels = pixels
         self.library = PlaybookLibrary(data_dir / "playbooks")
         healer = Healer(healing, self.library, self)
         replay = ReplayModel(
@@ -64,16 +65,15 @@ class OpenPlaybooks:
 
     def router(self, chats: Chats) -> APIRouter:
         """Return the routes."""
-        return router(self.library, RunSaving(self.chats, self.library), chats, self._check_room)
+        return router(self.library, self._saving(), chats, self._check_room)
 
     async def save_for(
         self, caller: str, chat_id: str, name: str | None, *, replace: bool
     ) -> tuple[str, str]:
         """Save the run of a child of ``caller``, for the tool of agents."""
-        saving = RunSaving(self.chats, self.library)
         try:
             await self._check_room()
-            saved = await saving.save(chat_id, name, caller=caller, replace=replace)
+            saved = await self._saving().save(chat_id, name, caller=caller, replace=replace)
         except (DiskLow, PlaybookError, UnknownRow) as error:
             raise ValueError(str(error)) from error
         return saved.name, await asyncio.to_thread(self.library.text, saved.name)
@@ -84,6 +84,9 @@ class OpenPlaybooks:
         if not calls:
             return {}
         return pictures(calls, await self.chats.step_targets(chat_id, calls[0].turn))
+
+    def _saving(self) -> RunSaving:
+        return RunSaving(self.chats, self.library, self._pixels)
 
     async def _machine(self, chat_id: str) -> DesktopMachine:
         return await self.chats.machine(chat_id)

@@ -30,6 +30,7 @@ from deskhand.tools.agents.providers.port import ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Message, ReplyBlock, Text, ToolCall
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Point, Target
+from deskhand.tools.playbooks.targets.region_hash import scaled_box
 from deskhand.tools.playbooks.texts import filled
 
 from . import report
@@ -45,7 +46,6 @@ from .healing import (
     newest_picture,
 )
 from .progress import START, Purpose, ReplayProgress, StepFailure, call_id, progress_of
-from .region_hash import scaled_box
 from .request import checked_values, outline, read_request
 from .seeking import SEEK_NOTCHES, seek_direction
 from .sight import (

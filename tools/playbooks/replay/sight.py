@@ -27,8 +27,7 @@ from deskhand.tools.playbooks.playbook import (
     StepWait,
     Target,
 )
-
-from .region_hash import is_alike, region_hash, scaled_box
+from deskhand.tools.playbooks.targets.region_hash import is_alike, region_hash, scaled_box
 
 Json = dict[str, Any]
 

@@ -1,7 +1,7 @@
 """A finished run, as far as a playbook is made of it. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from deskhand.tools.conversation.step_target import StepTarget
@@ -30,13 +30,24 @@ class RecordedStep:
 
 
 @dataclass(frozen=True)
+class RunEnd:
+    """What a desktop has at the end of a run; nothing if it is gone."""
+
+    texts: tuple[str, ...] = ()
+    """On the screen."""
+    downloads: tuple[str, ...] = ()
+    """Names of the files in the folder of downloads."""
+    picture: tuple[int, int, bytes] | None = None
+    """Width, height and RGB bytes of the screen."""
+
+
+@dataclass(frozen=True)
 class RecordedRun:
     """A finished run."""
 
     steps: tuple[RecordedStep, ...]
     report: str = ""
-    shown: tuple[str, ...] = field(default=())
-    """Texts on the screen at the end; empty if the desktop is gone."""
+    end: RunEnd = RunEnd()
 
 
 def recorded_steps(

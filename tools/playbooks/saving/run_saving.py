@@ -1,11 +1,12 @@
 """Saving of a chat's newest run: reads what is stored about it, and stores the playbook.
 
-While the desktop of the run is still there, the texts on its screen are read too, for the check.
+While the desktop of the run is still there, its screen and its downloads are read too, for the
+checks.
 """
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from deskhand.tools.agents.providers.model_table import PLAYBOOK
@@ -18,14 +19,18 @@ from deskhand.tools.playbooks.form.writing import write_playbook
 from deskhand.tools.playbooks.playbook import Playbook
 
 from .parameters import slug
-from .recorded_run import RecordedRun, recorded_steps
+from .recorded_run import RecordedRun, RunEnd, recorded_steps
 from .saving import saved_run
 
 log = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 WIDGETS = "/api/v0/desktop/accessibility"
+SCREENSHOT = "/api/v0/desktop/screenshot"
+LISTING = "/api/v0/list-directory"
 READ_SECONDS = 8.0
+ReadPixels = Callable[[bytes], tuple[int, int, bytes]]
+"""Returns width, height and RGB bytes of a picture."""
 WORKING = (*BUSY, ChatState.REQUIRES_ACTION)
 
 
@@ -60,7 +65,9 @@ class PlaybookFiles(Protocol):
 class RunSaving:
     """Converts runs to stored playbooks."""
 
-    def __init__(self, history: RunHistory, playbooks: PlaybookFiles) -> None:
+    def __init__(self, history: RunHistory, playbooks: PlaybookFiles, pixels: ReadPixels) -> None:
+        """``pixels`` decodes pictures of desktops; it blocks."""
+        self._pixels = pixels
         self._history = history
         self._playbooks = playbooks
 
@@ -89,25 +96,41 @@ class RunSaving:
             await self._history.step_targets(chat_id, turn),
             await self._history.messages(chat_id),
         )
-        run = RecordedRun(steps, chat.report or "", await self._shown(chat))
+        run = RecordedRun(steps, chat.report or "", await self._end(chat))
         saved = saved_run(
             run, name or slug(chat.title, "playbook"), f"Saved from the run {chat_id}"
         )
         text = write_playbook(saved.playbook)
         return await asyncio.to_thread(self._playbooks.save, text, saved.patches, replace=replace)
 
-    async def _shown(self, chat: ChatView) -> tuple[str, ...]:
-        """Return the texts on the screen; none if the desktop is gone."""
+    async def _end(self, chat: ChatView) -> RunEnd:
+        """Return what the desktop of the run has now; nothing if it is gone."""
         if chat.desktop_id is None:
-            return ()
+            return RunEnd()
         try:
             async with asyncio.timeout(READ_SECONDS):
                 machine = await self._history.machine(chat.id)
                 tree = await machine.request("GET", WIDGETS, timeout=READ_SECONDS)
-                return tuple(_names(tree["applications"]))
+                picture = await machine.request("GET", SCREENSHOT, timeout=READ_SECONDS)
+                return RunEnd(
+                    tuple(_names(tree["applications"])),
+                    await _downloads(machine),
+                    await asyncio.to_thread(self._pixels, picture),
+                )
         except (MachineRefused, MachineUnavailable, TimeoutError, KeyError, TypeError) as error:
             log.info("the screen of chat %s is not read: %s", chat.id, error)
-            return ()
+            return RunEnd()
+
+
+async def _downloads(machine: Machine) -> tuple[str, ...]:
+    """Return the names of downloaded files; none if there is no such folder."""
+    try:
+        found = await machine.request(
+            "POST", LISTING, json={"path": ["Downloads"]}, timeout=READ_SECONDS
+        )
+    except MachineRefused:
+        return ()
+    return tuple(str(one["name"]) for one in found["contents"] if not one["is_dir"])
 
 
 def _names(entries: Sequence[Json]) -> list[str]:

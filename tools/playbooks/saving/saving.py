@@ -8,8 +8,7 @@ The calls of the run become steps, one after the other:
 - ``wait_for`` becomes the wait of the step before it. Where the next step has no target, a step
   that changed the screen waits until the screen is quiet, and as long as the run waited.
 - Typed texts become parameters, also where they occur in other texts; secrets stay names.
-- The check is the last text or address that was waited for, or a text on the last screen that the
-  report names.
+- The checks are those of :mod:`.checks`.
 
 What a playbook has no action for is an error that names the call, and never left out.
 """
@@ -27,7 +26,6 @@ from deskhand.tools.playbooks.playbook import (
     DEFAULT_SIZE,
     WAIT_SECONDS,
     Action,
-    Check,
     Playbook,
     PlaybookStep,
     Start,
@@ -36,6 +34,7 @@ from deskhand.tools.playbooks.playbook import (
 )
 from deskhand.tools.playbooks.texts import escaped
 
+from .checks import checks_of
 from .parameters import TypedTexts
 from .recorded_run import RecordedRun, RecordedStep
 
@@ -43,8 +42,6 @@ Json = dict[str, Any]
 
 QUIET_MS = 300
 REST = StepWait(quiet_ms=QUIET_MS)
-SHORTEST_CHECK, LONGEST_CHECK = 4, 100
-"""Characters of a text on the screen that can be a check."""
 
 _CLICKS: Mapping[str, Action] = {
     "left_click": "click",
@@ -112,7 +109,7 @@ class _Conversion:
         playbook = Playbook(
             name,
             tuple(steps),
-            self._check(run, steps),
+            checks_of(run, steps, self._screen, self._typed.replaced),
             start,
             self._typed.parameters,
             tuple(self._secrets),
@@ -250,20 +247,6 @@ class _Conversion:
         if wait is not None and wait.text:
             wait = replace(wait, text=self._typed.replaced(wait.text))
         return replace(step, wait=wait)
-
-    def _check(self, run: RecordedRun, steps: list[PlaybookStep]) -> tuple[Check, ...]:
-        last = steps[-1].wait
-        if last is not None and (last.text or last.url):
-            return (Check(text=last.text),) if last.text else (Check(url=last.url),)
-        report = run.report.casefold()
-        named = [
-            one
-            for one in run.shown
-            if SHORTEST_CHECK <= len(one) <= LONGEST_CHECK and one.casefold() in report
-        ]
-        if named:
-            return (Check(text=self._typed.replaced(max(named, key=len))),)
-        return ()
 
 
 def _command(step: RecordedStep, intent: str) -> PlaybookStep:

@@ -15,7 +15,7 @@ from deskhand.tools.playbooks.playbook import (
     StepWait,
     Target,
 )
-from deskhand.tools.playbooks.saving.recorded_run import RecordedRun, RecordedStep
+from deskhand.tools.playbooks.saving.recorded_run import RecordedRun, RecordedStep, RunEnd
 from deskhand.tools.playbooks.saving.saving import SavedRun, saved_run
 
 AT: dict[str, Any] = {"coordinate": [3, 4]}
@@ -38,7 +38,7 @@ def _tool(name: str, /, **arguments: Any) -> RecordedStep:
 
 
 def _saved(*steps: RecordedStep, report: str = "", shown: tuple[str, ...] = ()) -> SavedRun:
-    found = saved_run(RecordedRun(steps, report, shown), "order")
+    found = saved_run(RecordedRun(steps, report, RunEnd(shown)), "order")
     assert read_playbook(write_playbook(found.playbook)) == found.playbook
     return found
 

@@ -1,6 +1,6 @@
 import numpy as np
 
-from deskhand.tools.playbooks.replay.region_hash import is_alike, region_hash, scaled_box
+from deskhand.tools.playbooks.targets.region_hash import is_alike, region_hash, scaled_box
 
 
 def _picture(shift: int = 0) -> bytes:
