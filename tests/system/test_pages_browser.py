@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -309,6 +310,7 @@ def test_a_shared_link_opens_the_step_that_was_shown(
             current = page.locator("[aria-current=step] .step-title")
             await expect(current).to_have_text("Click number 1")
             await page.get_by_role("button", name="Share").click()
+            await page.get_by_role("button", name="Make a link").click()
             link = page.get_by_label("Link", exact=True)
             await expect(link).to_have_value(re.compile("code=dh_1$"))
             (opened,) = parse_qs(urlsplit(await link.input_value()).query)["next"]
@@ -499,39 +501,51 @@ def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
         shown = control_plane(tmp_path, pages=[pages.router()])
         recording = shown.files.add(kind="recording", media_type="video/mp4")
         chat = shown.chats.add(mode="computer_use", recording_file_ids=(recording.id,))
-        made: list[str] = []
-        ended: list[str] = []
+        links: dict[str, Json] = {}
 
         async def tokens(route: Route) -> None:
             if route.request.method == "POST":
                 body = route.request.post_data_json or {}
-                made.append(body["scopes"][0])
-                await route.fulfill(json={"id": f"t{len(made)}", "token": f"dh_{len(made)}"})
+                name, ends = f"t{len(links)}", time.time() + body["ttl_s"] + 5
+                facts = {"created_at": len(links), "created_by": "Ada", "expires_at": ends}
+                links[name] = {"id": name, **facts, **body}
+                await route.fulfill(json={**links[name], "token": f"dh_{len(links)}"})
             elif route.request.method == "DELETE":
-                ended.append(route.request.url.rsplit("/", 1)[1])
+                del links[route.request.url.rsplit("/", 1)[1]]
                 await route.fulfill(status=204)
             else:
-                await route.fulfill(json={"tokens": []})
+                await route.fulfill(json={"tokens": list(links.values())})
 
         async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await page.route("**/api/v0/tokens*", tokens)
             await page.route("**/api/v0/tokens/*", tokens)
             await page.reload()
             await page.get_by_role("button", name="Share").click()
-            link, words = page.get_by_label("Link", exact=True), page.locator("#share-words")
+            await expect(page.get_by_text("There are no links.")).to_be_visible()
+            make = page.get_by_role("button", name="Make a link")
+            await make.click()
+            link = page.get_by_label("Link", exact=True)
             await expect(link).to_have_value(re.compile("code=dh_1$"))
-            await expect(words).to_contain_text("not the conversation")
-            box = page.get_by_label("Include the conversation")
-            await box.check()
+            await page.get_by_label("Include the conversation").check()
+            await page.get_by_label("Works for").select_option("hour")
+            await make.click()
             await expect(link).to_have_value(re.compile("code=dh_2$"))
-            await expect(words).to_contain_text("the conversation and its files")
-            # The earlier link ends: a link never changes what it covers.
-            await page.get_by_role("button", name="Stop sharing").click()
+            await expect(page.get_by_label("Include the live view")).to_be_disabled()
+            listed = page.get_by_role("list", name="Links").get_by_role("listitem")
+            whole = "Video, steps and report, the conversation and its files"
+            await expect(listed).to_have_text(
+                [
+                    f"{whole}made by Ada, works for 1 hRevoke",
+                    "Video, steps and reportmade by Ada, works for 7 dRevoke",
+                ]
+            )
+            assert [one["scopes"] for one in links.values()] == [
+                [f"run:{chat.id}:view"],
+                [f"run:{chat.id}:conversation"],
+            ]
+            await listed.first.get_by_role("button", name="Revoke").click()
+            await expect(listed).to_have_count(1)
             await expect(link).to_be_hidden()
-            await page.get_by_role("button", name="Share").click()
-            await expect(box).not_to_be_checked()
-        view, conversation = f"run:{chat.id}:view", f"run:{chat.id}:conversation"
-        assert made == [view, conversation, view]
-        assert ended == ["t1", "t2"]
+        assert list(links) == ["t0"]
 
     connection.play(scenario())

@@ -148,6 +148,7 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(
         expect(page.get_by_role("button", name="Pinned")).to_be_visible()
         assert plane.get(f"/api/v0/runs/{spawned['chat_id']}")["recordings"][0]["pinned"]
         page.get_by_role("button", name="Share").click()
+        page.get_by_role("button", name="Make a link").click()
         link = page.get_by_label("Link", exact=True)
         expect(link).to_have_value(re.compile("#code=dh_"))
         everywhere = page.context.browser
@@ -158,8 +159,9 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(
         guest.wait_for_url(f"{plane.url}/runs/**")
         expect(guest.get_by_text("The date").first).to_be_visible()
         expect(guest.locator("#share")).to_be_hidden()
-        page.get_by_role("button", name="Stop sharing").click()
-        expect(page.locator("#share-box")).to_be_hidden()
+        expect(guest.get_by_role("link", name="Deskhand")).to_have_count(0)
+        page.get_by_role("button", name="Revoke").click()
+        expect(page.get_by_text("There are no links.")).to_be_visible()
         again = guest.context.new_page()
         again.goto(f"{plane.url}/runs/{spawned['chat_id']}")
         again.wait_for_url(f"{plane.url}/login**")

@@ -71,7 +71,10 @@ class CredentialRows:
         ordered = select(IssuedTokenRow).order_by(IssuedTokenRow.created_at)
         rows = await self._store.read(lambda s: s.scalars(ordered))
         return [
-            Issued(one.id, one.name, tuple(one.scopes), one.created_at, one.ends_at, one.digest)
+            Issued(
+                *(one.id, one.name, tuple(one.scopes), one.created_at, one.ends_at, one.digest),
+                one.created_by,
+            )
             for one in rows
         ]
 
@@ -113,6 +116,7 @@ def _token_row(one: Issued) -> IssuedTokenRow:
         created_at=one.created,
         ends_at=one.ends,
         digest=one.digest,
+        created_by=one.created_by,
     )
 
 

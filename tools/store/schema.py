@@ -290,6 +290,8 @@ class IssuedTokenRow(Base):
     """Null for a token that works until it is revoked."""
     digest: Mapped[str] = mapped_column(unique=True)
     """Of the token itself, which is not stored."""
+    created_by: Mapped[str] = mapped_column(server_default="")
+    """Name of the credential that it was issued with."""
 
 
 class BrowserSessionRow(Base):

@@ -49,16 +49,20 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
     routes = APIRouter(prefix="/api/v0/tokens", tags=["credentials"])
 
     @routes.post("", status_code=201)
-    async def issue(wanted: NewToken) -> Json:
+    async def issue(wanted: NewToken, request: Request) -> Json:
         """Make a token. It is shown once: only its digest is kept."""
         wrong = [scope for scope in wanted.scopes if not valid(scope)]
         if wrong:
             raise HTTPException(400, {"message": f"There is no scope {wrong[0]!r}."})
         runs = [scope.split(":")[1] for scope in wanted.scopes if scope.startswith("run:")]
-        # A token for runs only is a share link: links are passed on, so it ends by default.
-        shares = len(runs) == len(wanted.scopes)
+        # A token for runs, with their desktops to watch at most, is a share link: links are passed
+        # on, so it ends by default.
+        shares = bool(runs) and all(_is_shared(scope) for scope in wanted.scopes)
         seconds = wanted.ttl_s or (SHARED_SECONDS if shares else None)
-        one, token = await credentials.issue(wanted.name, tuple(wanted.scopes), seconds)
+        creator: Principal = request.scope["state"]["principal"]
+        one, token = await credentials.issue(
+            *(wanted.name, tuple(wanted.scopes), seconds, creator.name)
+        )
         issued = {**_issued_json(one), "token": token}
         if shares:
             # Browsers do not send the fragment, so the token reaches no server log.
@@ -110,11 +114,17 @@ def tickets_router(
     return routes
 
 
+def _is_shared(scope: str) -> bool:
+    kind, _, level = scope.split(":") if scope.count(":") == 2 else ("", "", "")
+    return kind == "run" or (kind, level) == ("desktop", "view")
+
+
 def _issued_json(one: Issued) -> Json:
     return {
         "id": one.id,
         "name": one.name,
         "scopes": list(one.scopes),
         "created_at": one.created,
+        "created_by": one.created_by,
         "expires_at": one.ends,
     }

@@ -38,6 +38,8 @@ class Issued:
     ends: float | None
     """Unix times, in seconds."""
     digest: str
+    created_by: str = ""
+    """Name of the credential that it was issued with; empty for tokens of earlier versions."""
 
 
 class CredentialRecords(Protocol):
@@ -138,12 +140,12 @@ class Credentials:
         return tuple(one for one in self._issued.values() if not self._expired(one))
 
     async def issue(
-        self, name: str, scopes: tuple[str, ...], seconds: float | None
+        self, name: str, scopes: tuple[str, ...], seconds: float | None, created_by: str = ""
     ) -> tuple[Issued, str]:
         """Make a token; return its record, and the token itself, which is not stored."""
         token, now = new_token(), self._now()
         ends = None if seconds is None else now + seconds
-        one = Issued(secrets.token_hex(8), name, scopes, now, ends, digest(token))
+        one = Issued(*(secrets.token_hex(8), name, scopes, now, ends, digest(token), created_by))
         await self._records.add_token(one)
         self._issued = {other.id: other for other in (*self.issued, one)}
         return one, token

@@ -67,6 +67,7 @@ _TOKEN: Json = {
     "name": TEXT,
     "scopes": array(TEXT),
     "created_at": NUMBER,
+    "created_by": TEXT,
     "expires_at": nullable(NUMBER),
 }
 _SIGNED_IN = record("SignedIn", {"signed_in": FLAG})

@@ -140,6 +140,19 @@ def test_a_share_link_works_a_week_and_opens_one_run_only() -> None:
     served(scenario)
 
 
+def test_a_share_link_may_include_the_live_view_and_names_its_creator() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: str) -> None:
+        made = await issue(client, "run:c1:view", "desktop:d1:view")
+        assert made["expires_at"] == 1_000_000.0 + 7 * 24 * 3600
+        assert "/runs/c1#code=" in made["url"]
+        listed = (await client.get("/api/v0/tokens", headers=OWNER)).json()["tokens"]
+        assert [one["created_by"] for one in listed] == [made["created_by"]] == ["owner"]
+        # Control of a desktop is no share: it has no end of its own.
+        assert (await issue(client, "run:c1:view", "desktop:d1:control"))["expires_at"] is None
+
+    served(scenario)
+
+
 def test_a_token_of_a_chat_speaks_for_no_other() -> None:
     async def scenario(client: httpx2.AsyncClient, _: str) -> None:
         headers = bearer(await issue(client, "chat:c1"))

@@ -7,6 +7,7 @@ import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
 import { follow } from "./events.js";
 import { problemOf, showProblem } from "./problem.js";
+import { limitLinks } from "./rights.js";
 import { isBusy, stateOf, stepTitle } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
@@ -18,6 +19,7 @@ const addresses = { stream: address(`${below}/vnc`), status: address(below), log
 new Viewer(byId("viewer"), addresses, wished).connect();
 
 watchBell();
+limitLinks();
 
 async function readChat(chatId) {
   try {
@@ -27,6 +29,8 @@ async function readChat(chatId) {
     document.title = `${chat.title || "Desktop"} · Deskhand`;
     const doing = isBusy(chat) && last ? stepTitle(last) : stateOf(chat)[0];
     setText(byId("doing"), doing);
+    // Only now it is known that the credential covers the run.
+    byId("run").hidden = false;
   } catch (error) {
     setText(byId("doing"), error.message);
   }
@@ -42,7 +46,6 @@ try {
     const chat = encodeURIComponent(desktop.chat_id);
     const link = byId("run");
     link.href = address(`runs/${chat}`);
-    link.hidden = false;
     follow(`api/v0/chats/${chat}/events`, () => readChat(desktop.chat_id));
   } else {
     setText(byId("doing"), "No agent works here");

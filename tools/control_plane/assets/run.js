@@ -7,6 +7,7 @@ import { byId, keyed, troubled } from "./dom.js";
 import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
 import { problemOf } from "./problem.js";
+import { limitLinks } from "./rights.js";
 import { RunActions } from "./run/conversation/actions.js";
 import { Conversation } from "./run/conversation/conversation.js";
 import { textOf } from "./run/conversation/nodes.js";
@@ -35,7 +36,7 @@ async function show(run) {
     selectTab(recordings.length ? "steps-panel" : "conversation-panel");
   }
   showFacts(run);
-  showKept(recordings);
+  showKept(run);
   recording.show(run);
   details.update(chat.steps);
   await talk.show(chat);
@@ -63,3 +64,4 @@ async function read() {
 
 follow(`api/v0/chats/${id}/events`, read);
 watchBell();
+limitLinks();

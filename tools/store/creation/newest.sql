@@ -150,7 +150,7 @@ CREATE TABLE issued_tokens (
 	scopes JSON NOT NULL, 
 	created_at DOUBLE NOT NULL, 
 	ends_at DOUBLE, 
-	digest VARCHAR NOT NULL, 
+	digest VARCHAR NOT NULL, created_by VARCHAR DEFAULT '' NOT NULL, 
 	CONSTRAINT pk_issued_tokens PRIMARY KEY (id), 
 	CONSTRAINT uq_issued_tokens_digest UNIQUE (digest)
 );
@@ -258,4 +258,4 @@ CREATE TABLE run_activities (
 	CONSTRAINT fk_run_activities_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_run_activities_chat_id ON run_activities (chat_id);
-INSERT INTO alembic_version VALUES ('0060');
+INSERT INTO alembic_version VALUES ('0061');
