@@ -13,7 +13,13 @@ from deskhand.tools.agents.checkpoints.policy import KEPT_PICTURES
 from deskhand.tools.conversation.message_pictures import picture_count
 from deskhand.tools.store import messages, steps
 from deskhand.tools.store.schema import CheckpointRow
-from tests.tools.agents.chats.checkpoint_process import CALLS, MODELS, SummaryWriter, is_summary
+from tests.tools.agents.chats.checkpoint_process import (
+    CALLS,
+    MODELS,
+    LargeRequests,
+    SummaryWriter,
+    is_summary,
+)
 from tests.tools.agents.chats.fakes import FakeDesktop, FakeMachines, open_chats
 
 pytestmark = [pytest.mark.attack, pytest.mark.slow("a process that imports and runs the chats")]
@@ -55,12 +61,15 @@ def test_the_next_program_makes_the_checkpoint_or_goes_on_after_it(
             assert await opened.store.read(rows) == 1
         assert len(model.compacted) == summaries
         assert [view.status for view in views if view.tool == "checkpoint"] == shown
-        assert sum(view.action == "screenshot" for view in views) == CALLS
+        # One more reply where only that shows how large a request is.
+        *again, prompt = model.prompts
+        assert len(again) == (MODELS[name] is LargeRequests and place == "asked")
+        calls = CALLS * (1 + len(again))
+        assert sum(view.action == "screenshot" for view in views) == calls
         # All pictures are in the history still, and the newest of them at most in the request.
-        assert sum(map(picture_count, history)) == CALLS
-        (prompt,) = model.prompts
+        assert sum(map(picture_count, history)) == calls
         assert is_summary(prompt.messages[0].content[0])
-        kept = KEPT_PICTURES if MODELS[name] is SummaryWriter else 0
+        kept = KEPT_PICTURES if issubclass(MODELS[name], SummaryWriter) else 0
         assert sum(map(picture_count, prompt.messages)) <= kept
 
     asyncio.run(scenario())

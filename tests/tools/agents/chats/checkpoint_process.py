@@ -8,9 +8,11 @@ and waits.
 import asyncio
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from deskhand.tools.agents.checkpoints.own_summary import SUMMARY, SUMMARY_REQUEST
+from deskhand.tools.agents.checkpoints.policy import LARGEST_BODY
 from deskhand.tools.agents.providers.port import Compacted, ModelReply, Prompt, Usage
 from deskhand.tools.conversation.conversation import Block, Compaction, Text, ToolCall
 from tests.tools.agents.chats.fakes import FakeDesktop, FakeMachines, open_chats
@@ -31,7 +33,8 @@ class PausingModel:
         if is_summary(prompt.messages[0].content[0]):
             await self._at("stored", prompt)
             return ModelReply((Text("Done."),), "end_turn", Usage(1, 1))
-        calls = tuple(ToolCall(f"c{n}", "screenshot", {}, "computer") for n in range(CALLS))
+        at = len(prompt.messages)
+        calls = tuple(ToolCall(f"c{at}-{n}", "screenshot", {}, "computer") for n in range(CALLS))
         return ModelReply(calls, "tool_use", Usage(1, 1))
 
     async def compact(self, prompt: Prompt) -> Compacted:
@@ -63,12 +66,24 @@ class SummaryWriter:
         return await self._other.reply(prompt, on_text)
 
 
+class LargeRequests(SummaryWriter):
+    """Gets few pictures, so that the size of a request is what makes a checkpoint due.
+
+    A new process learns that size with its first reply.
+    """
+
+    async def reply(self, prompt: Prompt, on_text: Callable[[str], None]) -> ModelReply:
+        made = await super().reply(prompt, on_text)
+        return replace(made, request_bytes=LARGEST_BODY)
+
+
 MODELS: dict[str, type[PausingModel | SummaryWriter]] = {
     "claude-opus-5-5": PausingModel,
     "gpt-6.2-sol": PausingModel,
     "gemini-3.5-flash": SummaryWriter,
+    "compatible:local": LargeRequests,
 }
-"""A model of each provider; compatible servers get few pictures, and no checkpoint for them."""
+"""A model of each provider."""
 
 
 def is_summary(block: Block) -> bool:
