@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.services import PATIENCE, Service, service
+from tests.system.services import PATIENCE, Service, service, until
 
 Json = dict[str, Any]
 
@@ -156,3 +156,21 @@ limits: {processes: 321}
         assert seen == "hello\nBegin here."
         refused = plane.http.post("/api/v0/desktops", json={"template": "other"})
         assert "there are small" in refused.text
+
+
+@pytest.mark.soak
+def test_a_display_that_starts_later_shows_the_applications_of_the_template(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    (data / "templates").mkdir(parents=True)
+    (data / "templates" / "shell.yaml").write_text("applications: [terminal]")
+    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
+    with service(tmp_path / "errors.log", *arguments) as plane:
+        chat = plane.post("/api/v0/chats", {"title": "T", "template": "shell"})["id"]
+        tool(plane, chat, "execute", command="true")
+        desktop = plane.get(f"/api/v0/chats/{chat}")["desktop_id"]
+        assert not plane.get(f"/api/v0/desktops/{desktop}")["has_display"]
+        shown = f"/api/v0/desktops/{desktop}/desktop"
+        assert plane.http.get(f"{shown}/screenshot", timeout=PATIENCE).status_code == 200
+        until(lambda: plane.get(f"{shown}/windows")["windows"], "the window of the terminal")

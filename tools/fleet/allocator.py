@@ -83,7 +83,7 @@ class DesktopAllocator:
         """
         try:
             await self._fleet.show(desktop_id)
-        except (DesktopRefused, DesktopUnavailable, UnknownDesktop) as error:
+        except (DesktopRefused, DesktopUnavailable, TemplateError, UnknownDesktop) as error:
             raise NoDesktop(f"its display could not be started: {error}") from error
 
     def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:

@@ -37,7 +37,7 @@ from .remains import FleetRemains
 from .service_process import START_SECONDS, StartedService, start_service
 from .sockets import SocketFolder
 from .spawn_times import SpawnTimes
-from .template_setup import set_up
+from .template_setup import launch_applications, write_files
 
 HEARTBEAT_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
@@ -163,6 +163,7 @@ class Fleet:
                 folder=self._root / desktop_id,
                 name=name,
                 chat_id=chat_id,
+                template=template or "",
             )
             await self._save(entry)
         except BaseException as error:
@@ -185,7 +186,9 @@ class Fleet:
 
     async def _set_up(self, entry: RegisteredDesktop, recipe: DesktopTemplate) -> None:
         try:
-            await set_up(self.client(entry.id), recipe, display=entry.has_display)
+            await write_files(self.client(entry.id), recipe)
+            if entry.has_display:
+                await launch_applications(self.client(entry.id), recipe)
         except (DesktopRefused, DesktopUnavailable) as error:
             await self.stop(entry.id)
             raise DesktopNotStarted(f"template {recipe.name}: {error}") from error
@@ -231,9 +234,13 @@ class Fleet:
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop that has none; return when it can be used.
 
+        Then the applications of its template are launched.
+
         Raises:
             UnknownDesktop: If no desktop has this id.
-            DesktopRefused, DesktopUnavailable: If it does not start.
+            DesktopRefused, DesktopUnavailable: If it does not start, or an application of its
+                template does not.
+            TemplateError: If the template cannot be read any more.
         """
         client = self.client(desktop_id)
         await client.request("POST", DISPLAY, timeout=START_SECONDS)
@@ -241,6 +248,9 @@ class Fleet:
         if entry is not None and not entry.has_display:
             self._known[desktop_id] = entry = replace(entry, has_display=True)
             self._entries.save(entry)
+            if entry.template:
+                recipe = await asyncio.to_thread(self.templates.get, entry.template)
+                await launch_applications(client, recipe)
 
     def has_display(self, desktop_id: str) -> bool:
         """Return whether the display of a desktop has been started."""

@@ -18,6 +18,7 @@ def entry_of(
     folder: Path,
     name: str | None,
     chat_id: str | None,
+    template: str,
 ) -> RegisteredDesktop:
     """Return the entry of a desktop; ``folder`` is its directory."""
     ready = started.ready
@@ -41,5 +42,6 @@ def entry_of(
         has_display=spec.has_display,
         egress=ready.get("egress"),
         speak=tuple(ready.get("speak", ())),
+        template=template,
         profile=spec.profile,
     )

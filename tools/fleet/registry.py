@@ -44,6 +44,8 @@ class RegisteredDesktop:
     egress: dict[str, Any] | None = None
     speak: tuple[str, ...] = ()
     """Dialects that are on."""
+    template: str = ""
+    """Name of its template; empty for none."""
     profile: str = ""
     """Name of the profile of its browser; empty for one that ends with it."""
 

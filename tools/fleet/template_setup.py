@@ -1,4 +1,4 @@
-"""Setup of a new desktop after its template: files, then applications."""
+"""Setup of a desktop after its template: files, then applications once it has a display."""
 
 import posixpath
 
@@ -8,8 +8,8 @@ from deskhand.tools.templates.template import DesktopTemplate
 LAUNCH_SECONDS = 60.0
 
 
-async def set_up(client: DesktopClient, template: DesktopTemplate, *, display: bool) -> None:
-    """Write the files of a template, and launch its applications if there is a display.
+async def write_files(client: DesktopClient, template: DesktopTemplate) -> None:
+    """Write the files of a template into the working directory.
 
     Raises:
         DesktopRefused, DesktopUnavailable: If one of them fails.
@@ -22,7 +22,15 @@ async def set_up(client: DesktopClient, template: DesktopTemplate, *, display: b
             await client.request(
                 "POST", "/api/v0/write-file", params=target, content=content.encode()
             )
-    for name in template.applications if display else ():
+
+
+async def launch_applications(client: DesktopClient, template: DesktopTemplate) -> None:
+    """Launch the applications of a template in their order; the desktop has a display.
+
+    Raises:
+        DesktopRefused, DesktopUnavailable: If one of them fails.
+    """
+    for name in template.applications:
         await client.request(
             "POST", "/api/v0/desktop/launch", json={"name": name}, timeout=LAUNCH_SECONDS
         )

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
@@ -29,6 +30,8 @@ class Bench:
     fleet: Fleet
     services: dict[str, subprocess.Popen[bytes]]
     folder: Path
+    launched: list[str]
+    """Applications in their order."""
 
     def kill(self) -> None:
         for service in self.services.values():
@@ -41,23 +44,32 @@ def sleeping() -> subprocess.Popen[bytes]:
 
 
 @contextlib.asynccontextmanager
-async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
+async def bench(folder: Path, *ids: str, **fields: Any) -> AsyncIterator[Bench]:
     app = FastAPI()
     app.add_api_route("/api/v0/desktop", lambda: {"watchers": 0})
+    launched: list[str] = []
+
+    async def launch(body: dict[str, str]) -> dict[str, str]:
+        launched.append(body["name"])
+        return {}
+
+    app.add_api_route("/api/v0/desktop/display", lambda: {"state": "ready"}, methods=["POST"])
+    app.add_api_route("/api/v0/desktop/launch", launch, methods=["POST"])
     bound, address = local_socket()
     entries = DesktopRegistry(folder / "entries")
     entries.prepare()
     services = {name: sleeping() for name in ids}
     for name, service in services.items():
         token = str(entries.write_token(name, "secret"))
-        found = replace(entry(service.pid), id=name, address=f"http://{address}", token_file=token)
+        own = {"id": name, "address": f"http://{address}", "token_file": token, **fields}
+        found = replace(entry(service.pid), **own)
         entries.save(found)
         KeeperRecords(folder / "run", OWNER).add(name, service.pid)
     fleet = Fleet(
         *(entries, launcher(folder / "run"), folder / "run", SocketFolder(folder / "sockets")),
         *(folder / "logs", lambda name: f"/desktops/{name}"),
     )
-    made = Bench(fleet, services, folder)
+    made = Bench(fleet, services, folder, launched)
     try:
         async with asyncio.timeout(LIMIT), serving(app, bound):
             assert set(await fleet.open()) == set(ids)
@@ -67,6 +79,21 @@ async def bench(folder: Path, *ids: str) -> AsyncIterator[Bench]:
                 await fleet.close()
     finally:
         made.kill()
+
+
+def test_a_display_starts_with_the_applications_of_its_template(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        templates = tmp_path / "run" / "templates"
+        templates.mkdir(parents=True)
+        (templates / "office.yaml").write_text("applications: [terminal, browser]")
+        async with bench(tmp_path, A, template="office", has_display=False) as b:
+            assert not b.fleet.has_display(A)
+            await b.fleet.show(A)
+            await b.fleet.show(A)
+            assert b.launched == ["terminal", "browser"]
+            assert b.fleet.has_display(A)
+
+    asyncio.run(scenario())
 
 
 def test_a_desktop_that_died_is_listed_once_more(tmp_path: Path) -> None:
