@@ -161,7 +161,7 @@ tools/control_plane/routes: desktop desktop/profiles recording/library tools/age
   tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
   tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/http
 tools/conversation: desktop/profiles
-tools/control_plane/run_video: recording tools/control_plane tools/conversation
+tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
   tools/kit/support tools/run_activities tools/store vncbridge vncbridge/auth vncbridge/http
   vncbridge/viewer
@@ -189,6 +189,8 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_pl
 tools/notifications: tools/conversation tools/store
 tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
   tools/store
+tools/run_pictures: tools/control_plane tools/control_plane/routes
+  tools/control_plane/run_video tools/store vncbridge/http
 tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form

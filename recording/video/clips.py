@@ -120,7 +120,7 @@ def _placed_packets(
     source: InputContainer, stretch: Stretch, offset: int
 ) -> Iterator[_PlacedPacket]:
     stream = source.streams.video[0]
-    for packet in _from(source, stream, stretch.start):
+    for packet in from_keyframe(source, stream, stretch.start):
         shown = float((packet.pts or 0) * packet.time_base)
         if shown >= stretch.end:
             return
@@ -137,7 +137,7 @@ def picture(video: Video, at: float) -> NDArray[np.uint8]:
         with closing(open_video(video)) as source:
             stream = source.streams.video[0]
             last = None
-            for packet in _from(source, stream, at):
+            for packet in from_keyframe(source, stream, at):
                 # A frame is visible until the next one; 1 ms is the resolution of the time stamps.
                 if last is not None and float((packet.pts or 0) * packet.time_base) > at + 0.001:
                     break
@@ -173,7 +173,7 @@ def video_name(video: Video) -> str:
     return video.name if isinstance(video, Path) else "the video"
 
 
-def _from(
+def from_keyframe(
     source: InputContainer, stream: VideoStream, at: float
 ) -> Iterator["Packet[VideoStream]"]:
     """Iterate over the packets since the last keyframe that is not later than ``at``."""

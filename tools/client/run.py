@@ -42,10 +42,15 @@ class RunRecording:
         await client.download(f"{self._path}/{'video' if len(parts) == 1 else 'clip'}", to)
         return to
 
-    async def clip(self, path: Path | str, start: float, end: float) -> Path:
-        """Write a section to a file, MP4; ``start`` and ``end`` are seconds of the video."""
+    async def clip(self, path: Path | str, start: float, end: float, *, width: int = 640) -> Path:
+        """Write a section to a file: MP4, or by its suffix a GIF or WebP of ``width`` pixels.
+
+        ``start`` and ``end`` are seconds of the video.
+        """
         to = Path(path)
-        route = f"{self._path}/clip?from={start:.3f}&to={end:.3f}"
+        kind = to.suffix.lower().removeprefix(".")
+        animated = f"&format={kind}&width={width}" if kind in ("gif", "webp") else ""
+        route = f"{self._path}/clip?from={start:.3f}&to={end:.3f}{animated}"
         await self._transport.open_client().download(route, to)
         return to
 
@@ -129,6 +134,16 @@ class Run:
     def events(self, since: str = "") -> RunEvents:
         """Return the stream of events, used in ``async with``: new ones, or since an event's id."""
         return RunEvents(self._transport, self.id, since)
+
+    async def sheet(self, path: Path | str, *, columns: int = 4, steps: str = "all") -> Path:
+        """Write a contact sheet, PNG: a picture after each step.
+
+        ``steps`` are ``all``, ``failed``, a number or a span such as ``1-12``.
+        """
+        to = Path(path)
+        route = f"/api/v0/runs/{self.id}/sheet.png?columns={columns}&steps={steps}"
+        await self._transport.open_client().download(route, to)
+        return to
 
     async def say(self, text: str, *, interrupt: bool = False) -> Self:
         """Send the agent a message; with ``interrupt`` it stops what it is doing and reads it."""

@@ -270,6 +270,14 @@ class Files(Protocol):
     async def existing(self, file_ids: Sequence[str]) -> Mapping[str, FileView]:
         """Return the views of those of the files that exist, by their ids."""
 
+    async def pictures(self, chat_id: str) -> Sequence[FileView]:
+        """Return the pictures that were made of the recordings of a chat."""
+
+    async def keep_picture(
+        self, chat_id: str, data: bytes, name: str, media_type: str, tag: str
+    ) -> FileView:
+        """Store a picture that was made of the recordings of a chat, under a tag."""
+
     async def delete(self, file_id: str) -> None:
         """Remove a file."""
 
@@ -284,6 +292,10 @@ class Files(Protocol):
 
     def incoming(self) -> Path:
         """Return a new path on this disk for a file that the caller removes."""
+
+
+SheetCell = tuple[Path, float, str, tuple[float, float] | None, bool]
+"""A video, seconds of it, the caption, where a click was, and whether the step failed."""
 
 
 class Editor(Protocol):
@@ -308,3 +320,15 @@ class Editor(Protocol):
         exact: bool,
     ) -> bytes:
         """Return a JPEG with a small frame of each moment; without ``exact`` a keyframe before."""
+
+    def animate(
+        self,
+        stretches: Sequence[tuple[Path, float, float]],
+        kind: str,
+        width: int,
+        most_bytes: int,
+    ) -> bytes:
+        """Return stretches of videos, one behind the other, as a ``gif`` or ``webp``."""
+
+    def sheet(self, cells: Sequence[SheetCell], columns: int) -> bytes:
+        """Return a contact sheet, PNG."""

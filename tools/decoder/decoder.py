@@ -27,6 +27,7 @@ from .messages import (
     CLIP,
     MIB,
     PICTURE,
+    PICTURES,
     RECORDING,
     VIDEO,
     DecodeReply,
@@ -135,6 +136,33 @@ class Decoder:
         places = [[videos.index(video), at] for video, at in moments]
         arguments = {"moments": places, "columns": columns, "tile": tile, "exact": exact}
         return _checked(self._ask(DecodeRequest("sprite", arguments, self._video), videos)).data
+
+    def animate(
+        self,
+        stretches: Sequence[tuple[Path, float, float]],
+        kind: str,
+        width: int,
+        most_bytes: int,
+    ) -> bytes:
+        """Return stretches of videos as a ``gif`` or ``webp``; raise the same as :meth:`cut`."""
+        videos = list(dict.fromkeys(video for video, _, _ in stretches))
+        pieces = [[videos.index(video), begin, end] for video, begin, end in stretches]
+        arguments = {"stretches": pieces, "format": kind, "width": width, "most_bytes": most_bytes}
+        return _checked(self._ask(DecodeRequest("animate", arguments, PICTURES), videos)).data
+
+    def sheet(
+        self,
+        cells: Sequence[tuple[Path, float, str, tuple[float, float] | None, bool]],
+        columns: int,
+    ) -> bytes:
+        """Return a contact sheet, PNG; raise the same as :meth:`cut`.
+
+        A cell is a video, seconds of it, the caption, where a click was, and whether it failed.
+        """
+        videos = list(dict.fromkeys(video for video, *_ in cells))
+        listed = [[videos.index(video), *facts] for video, *facts in cells]
+        request = DecodeRequest("sheet", {"cells": listed, "columns": columns}, PICTURES)
+        return _checked(self._ask(request, videos)).data
 
     def finish(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
         """Close the open parts of a recording in ``folder``; return its sessions, oldest first.

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Json = dict[str, Any]
-Kind = Literal["cut", "still", "sprite", "finish", "pixels"]
+Kind = Literal["cut", "still", "sprite", "finish", "pixels", "animate", "sheet"]
 MIB = 1024 * 1024
 CLIP = "clip.mp4"
 """Name of a clip in the folder of the worker."""
@@ -32,6 +32,8 @@ class WorkerLimits:
 
 PICTURE = WorkerLimits(cpu_seconds=10, seconds=20.0, reply=256 * MIB)
 VIDEO = WorkerLimits(cpu_seconds=10, seconds=30.0)
+PICTURES = WorkerLimits(cpu_seconds=60, seconds=60.0, memory=512 * MIB)
+"""For pictures of many moments of a video."""
 RECORDING = WorkerLimits(cpu_seconds=300, seconds=600.0)
 """For recordings of dead desktops, whose files are read from begin to end."""
 LARGEST_PICTURE = 64_000_000

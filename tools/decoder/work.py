@@ -14,6 +14,8 @@ from PIL import WebPImagePlugin as _WebP  # noqa: F401 - not among those of prei
 
 from deskhand.recording.errors import RecordingError
 from deskhand.recording.video import clips, sprites
+from deskhand.recording.video.animation import animation
+from deskhand.recording.video.contact_sheet import Cell, contact_sheet
 from deskhand.tools.recovery import finishing
 from deskhand.tools.recovery.ports import FinishedSession
 
@@ -60,6 +62,20 @@ def _sprite(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
     return DecodeReply(None, data=made)
 
 
+def _animate(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
+    stretches = [
+        clips.Stretch(descriptors[index], begin, end)
+        for index, begin, end in arguments["stretches"]
+    ]
+    kind, width, most = (arguments[name] for name in ("format", "width", "most_bytes"))
+    return DecodeReply(None, data=animation(stretches, kind, width, most))
+
+
+def _sheet(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
+    cells = [Cell(descriptors[index], *facts) for index, *facts in arguments["cells"]]
+    return DecodeReply(None, data=contact_sheet(cells, arguments["columns"]))
+
+
 def _finish(arguments: Json, _: Sequence[int]) -> DecodeReply:
     found = finishing.finish(Path(), arguments["recording_id"])
     return DecodeReply([_session(one) for one in found])
@@ -91,4 +107,6 @@ _WORK: Mapping[str, Callable[[Json, Sequence[int]], DecodeReply]] = {
     "sprite": _sprite,
     "finish": _finish,
     "pixels": _pixels,
+    "animate": _animate,
+    "sheet": _sheet,
 }

@@ -18,6 +18,8 @@ from .schema import ChatFileRow, ChatRow, FileRow
 
 Json = dict[str, Any]
 
+PICTURE = "picture"
+"""Kind of the files that are made on request of the recordings of a run, as contact sheets."""
 AT_ONCE = 500
 """Rows that one statement deletes; SQLite has a limit on the parameters of a statement."""
 
@@ -123,13 +125,20 @@ async def existing(session: AsyncSession, file_ids: Sequence[str]) -> dict[str, 
 
 
 async def of_chat(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
-    """Return the files listed with a chat and those it made, without its steps' pictures."""
+    """Return the files listed with a chat and those it made, without pictures of steps and runs."""
     listed = select(ChatFileRow.file_id).where(ChatFileRow.chat_id == chat_id)
     query = select(FileRow).where(
-        (FileRow.id.in_(listed)) | ((FileRow.chat_id == chat_id) & (FileRow.kind != "step"))
+        (FileRow.id.in_(listed))
+        | ((FileRow.chat_id == chat_id) & FileRow.kind.not_in(("step", PICTURE)))
     )
     rows = await session.scalars(query.order_by(FileRow.created_at, FileRow.id))
     return tuple(view(file) for file in rows)
+
+
+async def pictures(session: AsyncSession, chat_id: str) -> tuple[FileView, ...]:
+    """Return the pictures that were made of the recordings of a chat."""
+    query = select(FileRow).where(FileRow.chat_id == chat_id, FileRow.kind == PICTURE)
+    return tuple(view(file) for file in await session.scalars(query))
 
 
 async def pin(session: AsyncSession, file_id: str, pinned: bool) -> tuple[FileView, str]:

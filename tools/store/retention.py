@@ -2,9 +2,9 @@
 
 Times are seconds since 1970, sizes bytes. Three rules, none of which removes a pinned file:
 
-- Recordings and thumbnails: those older than a limit, then the oldest until the rest fits both a
-  total size and a share of the disk that must stay free. A recording is kept for a day in any case,
-  as no person may have seen it yet.
+- Recordings, their thumbnails and the pictures made of them: those older than a limit, then the
+  oldest until the rest fits both a total size and a share of the disk that must stay free. A
+  recording is kept for a day in any case, as no person may have seen it yet.
 - Attachments: the oldest of a chat that lists too many.
 - Pictures of steps: every second one of a chat that has too many, and again, until they fit. A run
   then still shows its whole course, with fewer pictures. Those stay that the next request to the
@@ -69,10 +69,10 @@ def expired(files: Iterable[Kept], now: float, room: Room, limits: RetentionLimi
     ordered = sorted(files, key=lambda kept: (kept.created_at, kept.id))
     by_kind = {
         kinds: [kept for kept in ordered if kept.kind in kinds]
-        for kinds in (("recording", "thumbnail"), ("attachment",), ("step",))
+        for kinds in (("recording", "thumbnail", "picture"), ("attachment",), ("step",))
     }
     gone = [
-        *_recordings(by_kind["recording", "thumbnail"], now, room, limits),
+        *_recordings(by_kind["recording", "thumbnail", "picture"], now, room, limits),
         *crowded_out(by_kind["attachment",], limits.attachments),
         *_steps(by_kind["step",], limits.step_bytes),
     ]

@@ -52,6 +52,19 @@ class StoredFiles:
         """Return the views of those of the files that exist, by their ids."""
         return await self._store.read(lambda session: files.existing(session, file_ids))
 
+    async def pictures(self, chat_id: str) -> tuple[FileView, ...]:
+        """Return the pictures that were made of the recordings of a chat."""
+        return await self._store.read(lambda session: files.pictures(session, chat_id))
+
+    async def keep_picture(
+        self, chat_id: str, data: bytes, name: str, media_type: str, tag: str
+    ) -> FileView:
+        """Store a picture that was made of the recordings of a chat, under a tag."""
+        details = {"tag": tag}
+        return await self.save(
+            data, FileFacts(chat_id, files.PICTURE, name, media_type, details=details)
+        )
+
     def path(self, file_id: str) -> Path:
         """Return the path of a file's bytes on this disk; they may be in the bucket instead."""
         return self._disk.path(file_id)

@@ -107,6 +107,8 @@ def test_all_parts_of_a_recording_are_saved_as_one_video(tmp_path: Path) -> None
         assert (await recording.save(tmp_path / "a.mp4")).read_bytes() == b"clip"
         section = await recording.clip(tmp_path / "b.mp4", 1, 2.5)
         assert section.read_bytes() == b"clip from=1.000&to=2.500"
+        moving = await recording.clip(tmp_path / "b.gif", 0, 1, width=320)
+        assert moving.read_bytes() == b"clip from=0.000&to=1.000&format=gif&width=320"
         plane.parts = 0
         with pytest.raises(NoRecording, match="c1"):
             await recording.save(tmp_path / "c.mp4")

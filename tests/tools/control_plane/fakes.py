@@ -20,6 +20,7 @@ from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.pages import ErrorPages
+from deskhand.tools.control_plane.ports import SheetCell
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -31,7 +32,7 @@ from deskhand.tools.run_activities.activity import (
     in_order,
     without_texts,
 )
-from deskhand.tools.store.errors import BytesMissing, UnknownRow
+from deskhand.tools.store.errors import BytesMissing, DiskLow, UnknownRow
 from deskhand.tools.templates.errors import UnknownTemplate
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
@@ -254,6 +255,7 @@ class FakeFiles:
         self.folder = folder
         self.known: dict[str, FileView] = {}
         self.elsewhere: dict[str, bytes] = {}
+        self.full = False
 
     def add(self, data: bytes | None = b"png", **fields: Any) -> FileView:
         """Put a file in; without data its bytes are lost."""
@@ -270,6 +272,17 @@ class FakeFiles:
 
     async def existing(self, file_ids: Sequence[str]) -> dict[str, FileView]:
         return {name: self.known[name] for name in file_ids if name in self.known}
+
+    async def pictures(self, chat_id: str) -> list[FileView]:
+        return [f for f in self.known.values() if (f.chat_id, f.kind) == (chat_id, "picture")]
+
+    async def keep_picture(
+        self, chat_id: str, data: bytes, name: str, media_type: str, tag: str
+    ) -> FileView:
+        if self.full:
+            raise DiskLow("The disk is almost full.")
+        facts: Json = {"kind": "picture", "name": name, "media_type": media_type}
+        return self.add(data, chat_id=chat_id, size=len(data), metadata={"tag": tag}, **facts)
 
     async def delete(self, file_id: str) -> None:
         await self.get(file_id)
@@ -298,6 +311,8 @@ class FakeEditor:
     """Writes what it was asked for in the place of videos."""
 
     failure: RecordingError | None = None
+    made: int = 0
+    """Number of pictures."""
 
     def cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> None:
         self._maybe_fail()
@@ -320,6 +335,24 @@ class FakeEditor:
         words = [f"{path.read_text()} {at:g}" for path, at in moments]
         kind = "exact" if exact else "keys"
         return f"{kind} {columns} {tile[0]}x{tile[1]}: {', '.join(words)}".encode()
+
+    def animate(
+        self,
+        stretches: Sequence[tuple[Path, float, float]],
+        kind: str,
+        width: int,
+        most_bytes: int,
+    ) -> bytes:
+        self._maybe_fail()
+        self.made += 1
+        words = [f"{path.read_text()} {start:g}-{end:g}" for path, start, end in stretches]
+        return f"{kind} {width} {', '.join(words)}".encode()
+
+    def sheet(self, cells: Sequence[SheetCell], columns: int) -> bytes:
+        self._maybe_fail()
+        self.made += 1
+        words = [f"{path.read_text()} {at:g} {rest}" for path, at, *rest in cells]
+        return f"{columns} {', '.join(words)}".encode()
 
     def _maybe_fail(self) -> None:
         if self.failure is not None:

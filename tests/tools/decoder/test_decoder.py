@@ -174,3 +174,31 @@ def test_nothing_above_a_folder_can_be_reached_from_it(tmp_path: Path) -> None:
             os.close(found)
     finally:
         os.close(folder)
+
+
+@pytest.mark.parametrize("kind", ["gif", "webp"])
+def test_a_clip_may_be_an_animation(decoder: Decoder, video: Path, kind: str) -> None:
+    data = decoder.animate([(video, 0.0, 0.5), (video, 0.5, 1.0)], kind, 32, 1_000_000)
+    with Image.open(io.BytesIO(data)) as shown:
+        assert shown.format == kind.upper()
+        assert shown.size == (32, 24)
+        assert getattr(shown, "n_frames", 1) == 10
+
+
+def test_a_contact_sheet_shows_each_moment(decoder: Decoder, video: Path) -> None:
+    cells = [
+        (video, at / 10, f"{at + 1} click", (10.0, 10.0) if at else None, at == 2)
+        for at in range(5)
+    ]
+    with Image.open(io.BytesIO(decoder.sheet(cells, 2))) as sheet:
+        assert sheet.format == "PNG"
+        assert sheet.size == (2 * 328 + 8, 3 * (240 + 30) + 8)
+
+
+def test_pictures_of_what_is_no_video_are_refused(decoder: Decoder, tmp_path: Path) -> None:
+    path = tmp_path / "none.mp4"
+    path.write_bytes(b"no video")
+    with pytest.raises(RecordingError):
+        decoder.animate([(path, 0.0, 1.0)], "gif", 32, 1000)
+    with pytest.raises(RecordingError):
+        decoder.sheet([(path, 0.0, "", None, False)], 1)

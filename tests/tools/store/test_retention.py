@@ -33,8 +33,9 @@ def test_recordings_go_after_ninety_days_unless_pinned() -> None:
         kept(4, "thumbnail", days=91),
         kept(5, "attachment", days=400),
         kept(6, "step", days=400),
+        kept(7, "picture", days=91),
     ]
-    assert gone(files) == ["1", "4"]
+    assert gone(files) == ["1", "4", "7"]
 
 
 def test_too_many_bytes_of_recordings_take_the_oldest() -> None:

@@ -1,18 +1,18 @@
 """Routes of the run video, like those of a recording of a desktop service."""
 
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.recording.library.steps import chapters_from_rows
 from deskhand.tools.control_plane.json_body import Json
-from deskhand.tools.control_plane.ports import Chats, Editor, Files
+from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
 from deskhand.tools.control_plane.run_video.durations import duration
 from deskhand.tools.control_plane.run_video.filmstrip import is_exact, moments
+from deskhand.tools.control_plane.run_video.picture_cache import PictureCache, PictureFile
 from deskhand.tools.control_plane.run_video.playlist import (
     RunVideo,
     VideoPart,
@@ -36,16 +36,21 @@ PREFIX = "/api/v0/recordings/{chat_id}"
 # The video is revalidated at each request: another turn may extend it.
 CACHE = "private, no-cache"
 
+LARGEST_ANIMATION = 8_000_000
+"""Bytes; chats and pull requests show pictures up to about this size."""
+
 STILL = openapi_responses("image/jpeg", in_ranges=False)
 CHAPTERS = openapi_responses("text/vtt", in_ranges=False)
 
 Part = Annotated[int | None, Query(description="Number of the file.")]
 
 
-def router(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
+def router(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
     """Return the routes under ``/api/v0/recordings/{chat_id}``."""
     routes = APIRouter()
-    add_routes(routes, _whole(chats, files), _cut(chats, files, editor))
+    add_routes(
+        routes, _whole(chats, files), _clips(chats, files, cutter), _stills(chats, files, cutter)
+    )
     return routes
 
 
@@ -55,13 +60,14 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
     @routes.get("")
     async def recording(chat_id: str) -> JSONResponse:
         """Show a run's recordings as one video: its files, steps and map of real to video time."""
-        return JSONResponse(_run_video_json(*await _run_video_of(chats, files, chat_id)))
+        return JSONResponse(_run_video_json(*await run_video_of(chats, files, chat_id)))
 
     @routes.delete("", status_code=204)
     async def delete(chat_id: str) -> Response:
         """Remove a run's recordings; the run stays."""
-        chat, found = await _run_video_of(chats, files, chat_id)
-        for file_id in (*(part.file.id for part in found.parts), chat.thumbnail_file_id):
+        chat, found = await run_video_of(chats, files, chat_id)
+        made = [file.id for file in await files.pictures(chat_id)]
+        for file_id in (*(part.file.id for part in found.parts), chat.thumbnail_file_id, *made):
             if file_id is not None:
                 # Another request, or retention, may have removed the file after the list was read.
                 with suppress(UnknownRow):
@@ -74,7 +80,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
         chat_id: str, request: Request, part: Part = None, download: Download = False
     ) -> Response:
         """Send one file of the video, by default the first; answers ranges."""
-        _, found = await _run_video_of(chats, files, chat_id)
+        _, found = await run_video_of(chats, files, chat_id)
         file = _part(found, part).file
         return await sent(files, file, request, download=download, cache=CACHE)
 
@@ -82,7 +88,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
     @routes.get("/thumbnail", response_class=Response, responses=openapi_responses("image/jpeg"))
     async def thumbnail(chat_id: str, request: Request, download: Download = False) -> Response:
         """Send a small picture of the most telling moment."""
-        chat, _ = await _run_video_of(chats, files, chat_id)
+        chat, _ = await run_video_of(chats, files, chat_id)
         if chat.thumbnail_file_id is None:
             raise UnknownRow("thumbnail", chat_id)
         file = await files.get(chat.thumbnail_file_id)
@@ -91,9 +97,9 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
     return routes
 
 
-def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
+def _clips(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
     routes = APIRouter(prefix=PREFIX, tags=["recordings"])
-    cutter = VideoCutter(files, editor)
+    pictures = PictureCache(files)
 
     @routes.head("/clip", include_in_schema=False)
     @routes.get("/clip", response_class=Response, responses=openapi_responses("video/mp4"))
@@ -104,11 +110,24 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
         start: Annotated[float, Query(alias="from", ge=0, allow_inf_nan=False)] = 0.0,
         end: Annotated[float | None, Query(alias="to", allow_inf_nan=False)] = None,
         download: Download = False,
+        kind: Annotated[Literal["mp4", "gif", "webp"], Query(alias="format")] = "mp4",
+        width: Annotated[int, Query(ge=64, le=1280)] = 640,
     ) -> Response:
-        """Send a section of the run video, in seconds of video, cut without encoding it again."""
-        chat, found = await _run_video_of(chats, files, chat_id)
+        """Send a section of the run video, in seconds of video, cut without encoding it again.
+
+        With `format` a `gif` or `webp` of at most `width` pixels and 8 MB, at a lower frame rate.
+        """
+        chat, found = await run_video_of(chats, files, chat_id)
         pieces = found.pieces(start, end)
-        name, tag = f"clip-{chat.id}.mp4", clip_etag(pieces)
+        name, tag = f"clip-{chat.id}.{kind}", clip_etag(pieces)
+        if kind != "mp4":
+            wanted = PictureFile(chat.id, f"{tag}-{kind}-{width}", name, f"image/{kind}")
+            kept = await pictures.get(
+                wanted, lambda: cutter.animation(pieces, kind, width, LARGEST_ANIMATION)
+            )
+            if isinstance(kept, bytes):
+                return bytes_response(request, kept, wanted.media_type)
+            return await sent(files, kept, request, download=download, cache=CACHE)
         unchanged = unchanged_response(request, name, tag)
         if unchanged is not None:
             return unchanged
@@ -118,11 +137,17 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
             response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
 
+    return routes
+
+
+def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
+    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+
     @routes.head("/steps/{index}/picture", include_in_schema=False)
     @routes.get("/steps/{index}/picture", response_class=Response, responses=STILL)
     async def step_picture(chat_id: str, index: int, request: Request) -> Response:
         """Send a small picture of the screen when a step had ended."""
-        _, found = await _run_video_of(chats, files, chat_id)
+        _, found = await run_video_of(chats, files, chat_id)
         steps = found.steps()
         if not 0 <= index < len(steps):
             raise UnknownRow("step", f"{index}")
@@ -136,7 +161,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
 
         `filmstrip` in the answer of a run describes its tiles.
         """
-        _, found = await _run_video_of(chats, files, chat_id)
+        _, found = await run_video_of(chats, files, chat_id)
         sprite = await cutter.sprite(moments(found), exact=is_exact(found))
         return bytes_response(request, sprite, "image/jpeg")
 
@@ -144,7 +169,7 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
         """Send the steps as chapters of the run video, or of one of its files."""
-        _, found = await _run_video_of(chats, files, chat_id)
+        _, found = await run_video_of(chats, files, chat_id)
         # Chapters of one file count from its own begin, as a player shows them beside that file
         # alone.
         shown = found if part is None else _part(found, part).alone()
@@ -154,7 +179,8 @@ def _cut(chats: Chats, files: Files, editor: Callable[[], Editor]) -> APIRouter:
     return routes
 
 
-async def _run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
+async def run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
+    """Return a run with its video; raise ``UnknownRow`` if it has none."""
     chat = await chats.get(chat_id)
     found = run_video(await existing_files(files, chat.recording_file_ids))
     if not found.parts:

@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.control_plane.errors import NotCut
-from deskhand.tools.control_plane.ports import Editor, Files
+from deskhand.tools.control_plane.ports import Editor, Files, SheetCell
 from deskhand.tools.conversation.views import FileView
 
 from .filmstrip import COLUMNS, TILE
@@ -89,6 +90,43 @@ class VideoCutter:
                     self._sprites.pop(next(iter(self._sprites)))
             return self._sprites[tag]
 
+    async def animation(
+        self, pieces: Sequence[ClipPiece], kind: str, width: int, most_bytes: int
+    ) -> bytes:
+        """Return the pieces as a ``gif`` or ``webp``; raise the same as :meth:`clip`."""
+        async with self._cutting, AsyncExitStack() as stack:
+            stretches = [
+                (
+                    await stack.enter_async_context(self._open_path(piece.file)),
+                    piece.start,
+                    piece.end,
+                )
+                for piece in pieces
+            ]
+            make = partial(self._editor().animate, stretches, kind, width, most_bytes)
+            return await asyncio.to_thread(_made, make)
+
+    async def sheet(
+        self,
+        moments: Sequence[tuple[ClipPiece, str, tuple[float, float] | None, bool]],
+        columns: int,
+    ) -> bytes:
+        """Return a contact sheet of moments, PNG; raise the same as :meth:`clip`.
+
+        With each moment come its caption, where a click was, and whether the step failed.
+        """
+        async with self._cutting, AsyncExitStack() as stack:
+            files = {piece.file.id: piece.file for piece, *_ in moments}
+            paths = {
+                file_id: await stack.enter_async_context(self._open_path(file))
+                for file_id, file in files.items()
+            }
+            cells: list[SheetCell] = [
+                (paths[piece.file.id], piece.start, caption, point, failed)
+                for piece, caption, point, failed in moments
+            ]
+            return await asyncio.to_thread(_made, partial(self._editor().sheet, cells, columns))
+
     def _cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> BinaryIO:
         try:
             self._editor().cut(stretches, target)
@@ -138,3 +176,10 @@ class VideoCutter:
             return await asyncio.to_thread(unfinished.open, "rb")
         finally:
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
+
+
+def _made(make: Callable[[], bytes]) -> bytes:
+    try:
+        return make()
+    except RecordingError as error:
+        raise NotCut(f"{error}") from error

@@ -21,6 +21,8 @@ from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
 from deskhand.tools.control_plane.routes.status import ServiceFacts
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter
+from deskhand.tools.run_pictures import api as run_pictures_api
 from deskhand.tools.store.errors import DiskLow
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
@@ -60,6 +62,8 @@ def create_app(
         lifespan=lifespan,
     )
     streams = EventStreams(closing)
+    # One for all routes, as it limits how many clips and pictures are made at once.
+    cutter = VideoCutter(files, editor)
     add_routes(
         app,
         status_api.router(about, ready, chats, desktops, streams, disk),
@@ -69,7 +73,8 @@ def create_app(
         files_api.router(chats, files),
         desktops_api.router(desktops, chats),
         runs_api.router(chats, files),
-        recordings_api.router(chats, files, editor),
+        recordings_api.router(chats, files, cutter),
+        run_pictures_api.router(chats, files, cutter),
         events_api.router(chats, streams),
         *pages,
     )
