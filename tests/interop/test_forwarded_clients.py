@@ -1,6 +1,9 @@
 """Clients that take a host and a port and send no token, through `deskhand forward`."""
 
+import os
 import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -54,15 +57,24 @@ def test_vncdotool_moves_the_pointer(interop: Clients, desktop: Service) -> None
     assert desktop.act(action="cursor_position")["native_point"] == [123, 456]
 
 
+FIRST_DISPLAY = 5900
+"""Port of display 0."""
 SHOWN = "the viewer shows the screen until it is closed"
 
 
-def shows_the_screen(desktop: Service, program: str, display: int = 0) -> None:
-    """Have a viewer on another display watch the desktop; ``display`` is subtracted from ports."""
+def shows_the_screen(
+    desktop: Service,
+    *program: str,
+    address: Callable[[str, int], str] = "{}::{}".format,
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Have a viewer on another display watch the desktop; ``address`` is its last argument."""
     with forwarding(desktop, "vnc", "--port", "0", "--role", "view") as (_, ready):
         host, port = ready["listen"].split(":")
-        address = f"{host}:{int(port) - display}" if display else f"{host}::{port}"
-        with subprocess.Popen(["xvfb-run", "-a", program, address], stderr=subprocess.PIPE) as run:
+        command = ["xvfb-run", "-a", *program, address(host, int(port))]
+        with subprocess.Popen(
+            command, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})}
+        ) as run:
             try:
                 until(lambda: desktop.get("/api/v0/desktop")["watchers"] == 1, "the viewer")
             finally:
@@ -104,4 +116,23 @@ def test_tightvnc_shows_the_screen(desktop: Service) -> None:
 )
 @pytest.mark.slow("starts another display")
 def test_gtk_vnc_shows_the_screen(desktop: Service) -> None:
-    shows_the_screen(desktop, "gvncviewer", display=5900)
+    shows_the_screen(
+        desktop, "gvncviewer", address=lambda host, port: f"{host}:{port - FIRST_DISPLAY}"
+    )
+
+
+@pytest.mark.interop_client(
+    "Remmina",
+    how="`deskhand forward vnc`, then `remmina -c vnc://127.0.0.1:5901`",
+    tested=SHOWN,
+    version_of=("remmina", "--version"),
+)
+@pytest.mark.slow("starts another display")
+def test_remmina_shows_the_screen(desktop: Service, tmp_path: Path) -> None:
+    # Its settings, and a message bus on which no other Remmina answers.
+    own = {"HOME": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    shows_the_screen(
+        *(desktop, "dbus-run-session", "--", "remmina", "-c"),
+        address="vnc://{}:{}".format,
+        environment=own,
+    )
