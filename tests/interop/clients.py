@@ -11,9 +11,11 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
+from tests.system.services import SLOWNESS
+
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = Path(__file__).with_name("programs")
-PATIENCE = 170.0
+PATIENCE = 170.0 * SLOWNESS
 """Seconds after which a client hangs."""
 QUIET = {"CUA_TELEMETRY": "off", "CUA_TELEMETRY_ENABLED": "false"}
 """Clients of cua report their use to its makers otherwise."""

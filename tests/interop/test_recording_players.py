@@ -36,7 +36,7 @@ def frame_times(video: bytes) -> list[float]:
     There are none in a recording whose first frame is not written yet.
     """
     try:
-        with av.open(BytesIO(video)) as container:
+        with av.open(BytesIO(video), "r") as container:
             times = [frame.time for frame in container.decode(video=0) if frame.time is not None]
     except av.error.InvalidDataError:
         return []
