@@ -95,7 +95,7 @@ def test_mpv_plays_a_recording_to_its_end(desktop: Service, recording: str, tmp_
 
 @pytest.mark.interop_client(
     "VLC",
-    how="`curl -H 'Authorization: Bearer TOKEN' URL | vlc -`, as VLC sends no such header",
+    how="`vlc -`, with the video that curl gets with the token, as VLC sends no such header",
     tested=TESTED,
     version_of=("sh", "-c", VLC_VERSION),
 )

@@ -17,7 +17,9 @@ UNUSED = (
 sys.modules.update({name: MagicMock() for name in UNUSED})
 
 if sys.argv[1] == "run":
-    runpy.run_path(sys.argv[2], run_name="__main__")
+    # The program sees the command line that it would have by itself.
+    sys.argv = sys.argv[2:]
+    runpy.run_path(sys.argv[0], run_name="__main__")
     sys.exit()
 
 PythonController = import_module("desktop_env.controllers.python").PythonController
