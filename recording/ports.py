@@ -38,6 +38,8 @@ class CapturedFrame(NamedTuple):
     pointer; None if they are unknown."""
     overlay: Overlay | None = None
     """Pixels above the frame; drawing the pointer into the frame would require a copy of it."""
+    placeholder: bool = False
+    """True if it stands in for a screen that must not be recorded; never becomes a thumbnail."""
 
 
 class DamageReport(NamedTuple):

@@ -149,6 +149,6 @@ class FrameStream:
 
     def _placeholder(self, text: str) -> CapturedFrame:
         width, height = self._screen.size
-        return CapturedFrame(
-            placeholder_frame(text, width, height), time.monotonic(), ((0, 0, width, height),)
-        )
+        pixels = placeholder_frame(text, width, height)
+        whole_screen = ((0, 0, width, height),)
+        return CapturedFrame(pixels, time.monotonic(), whole_screen, placeholder=True)

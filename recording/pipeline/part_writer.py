@@ -40,6 +40,8 @@ RESERVED = 512 * 1024
 
 def offer_thumbnail(writers: Iterable["PartWriter"], frame: CapturedFrame) -> None:
     """Offer a frame as the thumbnail to all parts that accept a candidate now."""
+    if frame.placeholder:
+        return
     interested = [writer for writer in writers if writer.wants_thumbnail(frame.time)]
     if interested:
         # The score is computed once, for all files that need a candidate.

@@ -1,7 +1,9 @@
 """Choice of the frame that becomes the thumbnail of a recording.
 
-The first frame is often an empty desktop, and the last one a closed window. So frames compete by
-their amount of detail, with a small bonus for later ones.
+The most informative frame is the last settled one before the agent's report. But the first frame
+is often an empty desktop, and the last one a closed window or a blank page. So frames compete by
+their amount of detail: a later frame wins unless it has much less of it, and a blank one never wins
+against one with detail. Placeholder frames do not compete.
 """
 
 from dataclasses import dataclass
@@ -18,8 +20,11 @@ GRID = 12
 EDGE = 24
 """Difference of brightness that counts as something drawn."""
 
-LATER_IS_BETTER = 0.8
-"""A later frame replaces one whose score is at most 1 / 0.8 of its own."""
+LATER_IS_BETTER = 0.5
+"""A later frame replaces one whose score is at most twice its own."""
+
+BLANK = 0.002
+"""Score of a blank page: the frame of its window, and nothing in it."""
 
 SCORE_EVERY = 1.0
 """Seconds between two scored frames."""
@@ -54,8 +59,9 @@ class ThumbnailChoice:
     def wins(self, score: float, now: float) -> bool:
         """Return True if the frame with this score replaces the current thumbnail."""
         self.scored_at = now
-        if score < LATER_IS_BETTER * self.best:
+        if score < LATER_IS_BETTER * self.best or score <= BLANK < self.best:
             return False
 
-        self.best = max(score, LATER_IS_BETTER * self.best)
+        # Compared with the best of all: many small steps down are no way to a bad frame.
+        self.best = max(score, self.best)
         return True

@@ -1,6 +1,7 @@
 """Take-over on a real desktop: who may act, who may see, and what is recorded of it."""
 
 import asyncio
+import io
 import os
 import struct
 from pathlib import Path
@@ -8,10 +9,13 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from PIL import Image
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.recording.video.sprites import Moment, sprite
 from tests.system.services import Service, child, until, x_display
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
@@ -109,6 +113,15 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
     video = tmp_path / "video.mp4"
     video.write_bytes(desktop.http.get(f"/api/v0/desktop/recordings/{recording}/video").content)
     assert magenta_in(video) == 0
+    # Nor is it in a picture that is made of it: the sprite, the poster and the steps' pictures.
+    moments = [Moment(video, at * facts["video_s"] / 40) for at in range(40)]
+    pictures = [sprite(moments, columns=10, tile=(160, 90), exact=True)]
+    addresses = [facts["thumbnail_url"], *(step["picture_url"] for step in facts["steps"])]
+    pictures += [desktop.http.get(f"/{address.lstrip('/')}").content for address in addresses]
+    assert len(pictures) > 3
+    for picture in pictures:
+        with Image.open(io.BytesIO(picture)) as shown:
+            assert magenta_pixels(np.asarray(shown.convert("RGB"))) == 0
 
 
 def shows_magenta(screen: Framebuffer) -> bool:
@@ -120,7 +133,10 @@ def magenta_in(video: Path) -> int:
     found = 0
     with av.open(str(video)) as container:
         for frame in container.decode(video=0):
-            pixels = frame.to_ndarray(format="rgb24").astype(np.int16)
-            red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
-            found += int(((red > 180) & (green < 80) & (blue > 180)).sum())
+            found += magenta_pixels(frame.to_ndarray(format="rgb24").astype(np.uint8))
     return found
+
+
+def magenta_pixels(pixels: NDArray[np.uint8]) -> int:
+    red, green, blue = pixels[..., 0], pixels[..., 1], pixels[..., 2]
+    return int(((red > 180) & (green < 80) & (blue > 180)).sum())

@@ -110,6 +110,7 @@ def test_privacy_mode_delivers_placeholder_frames() -> None:
     screen.paint(MAGENTA)
     placeholder = feed.next_frame(1.0)
     assert placeholder is not None
+    assert placeholder.placeholder
     assert not shows(placeholder, MAGENTA)
     assert placeholder.regions == ((0, 0, *SIZE),)
     assert feed.next_frame(0.0) is None

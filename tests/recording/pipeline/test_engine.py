@@ -497,6 +497,16 @@ def test_the_thumbnail_is_the_most_detailed_frame(scene: Scene) -> None:
     assert scene.catalog.thumbnail(A).stat().st_size > 10_000
 
 
+def test_a_placeholder_frame_never_becomes_the_thumbnail(scene: Scene) -> None:
+    scene.start(A)
+    scene.wait(2.0)
+    whole = CapturedFrame(noise(1), scene.now, (EVERYTHING,), placeholder=True)
+    scene.engine.add_frame(whole)
+    scene.wait(2.0)
+    scene.stop(A)
+    assert scene.catalog.thumbnail(A).stat().st_size < 10_000
+
+
 def test_a_frame_without_an_active_recording_is_ignored(scene: Scene) -> None:
     scene.show(EVERYTHING)
     scene.engine.tick(scene.now)

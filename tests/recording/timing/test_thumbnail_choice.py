@@ -41,7 +41,7 @@ def test_the_first_frame_wins_until_a_better_one_comes() -> None:
     contest = ThumbnailChoice()
     assert contest.wins(0.0, 0.0)
     assert contest.wins(0.2, 1.0)
-    assert not contest.wins(0.1, 2.0)
+    assert not contest.wins(0.09, 2.0)
     assert contest.best == 0.2
 
 
@@ -57,3 +57,17 @@ def test_frames_are_scored_once_a_second() -> None:
     contest.wins(0.1, 5.0)
     assert not contest.due(5.9)
     assert contest.due(6.0)
+
+
+def test_the_last_frame_with_enough_detail_wins() -> None:
+    contest = ThumbnailChoice()
+    assert [contest.wins(score, at) for at, score in enumerate((0.2, 0.12, 0.09, 0.11))] == [
+        *(True, True, False, True)
+    ]
+
+
+def test_a_blank_page_never_replaces_a_page() -> None:
+    contest = ThumbnailChoice()
+    assert contest.wins(0.001, 0.0)
+    assert contest.wins(0.003, 1.0)
+    assert not contest.wins(0.0019, 2.0)

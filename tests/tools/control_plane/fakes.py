@@ -332,7 +332,7 @@ class FakeEditor:
         exact: bool,
     ) -> bytes:
         self._maybe_fail()
-        words = [f"{path.read_text()} {at:g}" for path, at in moments]
+        words = [f"{path.read_text(errors='replace')} {at:g}" for path, at in moments]
         kind = "exact" if exact else "keys"
         return f"{kind} {columns} {tile[0]}x{tile[1]}: {', '.join(words)}".encode()
 

@@ -34,8 +34,9 @@ export class StepList {
     /** @type {string | null} the row that is the Tab stop */
     this.stop = null;
     this.longest = 0;
+    this.height = 0;
     this.view.addEventListener("scroll", () => this.draw(), { passive: true });
-    new ResizeObserver(() => this.draw()).observe(this.view);
+    new ResizeObserver(() => this.resized()).observe(this.view);
     this.list.addEventListener("click", (/** @type {MouseEvent} */ event) => this.click(event));
     this.list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => this.key(event));
     this.list.addEventListener("pointerover", (/** @type {PointerEvent} */ event) => this.enlarge(event));
@@ -52,6 +53,7 @@ export class StepList {
 
   /** @param {import("./step_rows.js").StepFilter} filter */
   refilter(filter) {
+    const anchor = this.anchor();
     this.filter = filter;
     this.rows = rowsOf(this.steps, filter);
     const shown = this.rows.filter((row) => row.kind === "step").length;
@@ -60,7 +62,37 @@ export class StepList {
     byId("steps-none").hidden = shown > 0;
     this.view.hidden = shown === 0;
     this.list.style.height = `${this.rows.length * ROW}px`;
+    const index = this.rows.findIndex((row) => row.key === anchor?.key);
+    if (anchor && index >= 0) {
+      this.view.scrollTop = index * ROW - anchor.offset;
+    }
     this.draw();
+  }
+
+  /** The row that stays where it is when rows come and go: the current one, or the first visible one. */
+  anchor() {
+    const { clientHeight, scrollTop } = this.view;
+    const current = this.rows.findIndex((row) => row.key === this.current?.id);
+    const visible = current >= 0 && scrolledTo(current, ROW, scrollTop, clientHeight) === null;
+    const index = visible ? current : Math.ceil(scrollTop / ROW);
+    return this.rows[index] && { key: this.rows[index].key, offset: index * ROW - scrollTop };
+  }
+
+  /** Shows the current step when the list comes into view. */
+  resized() {
+    const { clientHeight } = this.view;
+    if (clientHeight > 0 && this.height === 0) {
+      this.showCurrent();
+    }
+    this.height = clientHeight;
+    this.draw();
+  }
+
+  showCurrent() {
+    const index = this.rows.findIndex((row) => row.key === this.current?.id);
+    if (index >= 0) {
+      this.keepInView(index);
+    }
   }
 
   draw() {
@@ -106,10 +138,7 @@ export class StepList {
     if (!this.list.contains(document.activeElement)) {
       this.stop = step?.id ?? null;
     }
-    const index = this.rows.findIndex((row) => row.key === step?.id);
-    if (index >= 0) {
-      this.keepInView(index);
-    }
+    this.showCurrent();
     this.draw();
   }
 
