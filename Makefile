@@ -4,7 +4,7 @@ PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 INTEROP := .venv-interop/.deskhand-setup
 PAGES := scripts/pages
-TYPESCRIPT := $(PAGES)/node_modules/.deskhand-setup
+PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
@@ -30,13 +30,13 @@ unit: setup
 system: setup
 	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval"
 
-check: setup $(TYPESCRIPT)
+check: setup $(PAGE_TOOLS)
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
 	.venv/bin/mypy
 	.venv/bin/node $(PAGES)/node_modules/typescript/bin/tsc --project $(PAGES)
 
-$(TYPESCRIPT): $(PAGES)/package-lock.json | setup
+$(PAGE_TOOLS): $(PAGES)/package-lock.json | setup
 	PATH="$(CURDIR)/.venv/bin:$$PATH" npm ci --prefix $(PAGES) --no-audit --no-fund
 	@touch $@
 
@@ -52,7 +52,7 @@ bench: setup
 	$(PYTHON) -m bench
 
 # Tests that are long or run many processes.
-soak: setup
+soak: setup $(PAGE_TOOLS)
 	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m soak
 
 # Attacks by an agent on real desktops, as root.
