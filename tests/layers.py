@@ -190,7 +190,7 @@ tools/notifications: tools/conversation tools/store
 tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
   tools/store
 tools/run_pictures: tools/control_plane tools/control_plane/routes
-  tools/control_plane/run_video tools/store vncbridge/http
+  tools/control_plane/run_video tools/conversation tools/store vncbridge/http
 tools/run_list: tools/conversation tools/store
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form

@@ -149,6 +149,13 @@ class Run:
         self._transport.open_client().download(route, to)
         return to
 
+    def save_report(self, path: Path | str) -> Path:
+        """Write the report of the run, one HTML file that opens without a network."""
+        to = Path(path)
+        route = f"/api/v0/runs/{self.id}/report.html"
+        self._transport.open_client().download(route, to)
+        return to
+
     def say(self, text: str, *, interrupt: bool = False) -> Self:
         """Send the agent a message; with ``interrupt`` it stops what it is doing and reads it."""
         body = {"message": text, "interrupt": interrupt}

@@ -332,3 +332,8 @@ class Editor(Protocol):
 
     def sheet(self, cells: Sequence[SheetCell], columns: int) -> bytes:
         """Return a contact sheet, PNG."""
+
+    def crops(
+        self, moments: Sequence[tuple[Path, float, tuple[float, float] | None]]
+    ) -> list[bytes]:
+        """Return a small JPEG of each moment, around a point of the video."""

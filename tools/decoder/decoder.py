@@ -164,6 +164,23 @@ class Decoder:
         request = DecodeRequest("sheet", {"cells": listed, "columns": columns}, PICTURES)
         return _checked(self._ask(request, videos)).data
 
+    def crops(
+        self, moments: Sequence[tuple[Path, float, tuple[float, float] | None]]
+    ) -> list[bytes]:
+        """Return a small JPEG of each moment, around a point; raise the same as :meth:`cut`."""
+        videos = list(dict.fromkeys(video for video, *_ in moments))
+        listed = [[videos.index(video), *facts] for video, *facts in moments]
+        reply = _checked(self._ask(DecodeRequest("crops", {"moments": listed}, PICTURES), videos))
+        found, at = [], 0
+        for length in reply.value if isinstance(reply.value, list) else ():
+            if not isinstance(length, int) or length < 0:
+                break
+            found.append(reply.data[at : at + length])
+            at += length
+        if len(found) != len(moments) or at != len(reply.data):
+            raise NotDecodable("it gave other pictures than were wanted")
+        return found
+
     def finish(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
         """Close the open parts of a recording in ``folder``; return its sessions, oldest first.
 

@@ -16,6 +16,7 @@ from deskhand.recording.errors import RecordingError
 from deskhand.recording.video import clips, sprites
 from deskhand.recording.video.animation import animation
 from deskhand.recording.video.contact_sheet import Cell, contact_sheet
+from deskhand.recording.video.crops import Crop, crops
 from deskhand.tools.recovery import finishing
 from deskhand.tools.recovery.ports import FinishedSession
 
@@ -76,6 +77,12 @@ def _sheet(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
     return DecodeReply(None, data=contact_sheet(cells, arguments["columns"]))
 
 
+def _crops(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
+    wanted = [Crop(descriptors[index], at, point) for index, at, point in arguments["moments"]]
+    made = crops(wanted)
+    return DecodeReply([len(one) for one in made], data=b"".join(made))
+
+
 def _finish(arguments: Json, _: Sequence[int]) -> DecodeReply:
     found = finishing.finish(Path(), arguments["recording_id"])
     return DecodeReply([_session(one) for one in found])
@@ -109,4 +116,5 @@ _WORK: Mapping[str, Callable[[Json, Sequence[int]], DecodeReply]] = {
     "pixels": _pixels,
     "animate": _animate,
     "sheet": _sheet,
+    "crops": _crops,
 }

@@ -1,1 +1,1 @@
-"""Pictures of a run instead of its video: contact sheets."""
+"""Pictures of a run instead of its video: contact sheets and reports."""

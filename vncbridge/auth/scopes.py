@@ -78,6 +78,7 @@ RULES = (
     Rule("/api/v0/chats/*", "chat", "control"),
     Rule("/runs/*", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/runs/*/report.html", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*/sheet.png", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/recordings/*", "chat", "share", reads=True),
     Rule("/api/v0/files/*", "file", "share", reads=True),

@@ -348,6 +348,13 @@ class FakeEditor:
         words = [f"{path.read_text()} {start:g}-{end:g}" for path, start, end in stretches]
         return f"{kind} {width} {', '.join(words)}".encode()
 
+    def crops(
+        self, moments: Sequence[tuple[Path, float, tuple[float, float] | None]]
+    ) -> list[bytes]:
+        self._maybe_fail()
+        self.made += 1
+        return [f"{path.read_text()} {at:g}".encode() for path, at, _ in moments]
+
     def sheet(self, cells: Sequence[SheetCell], columns: int) -> bytes:
         self._maybe_fail()
         self.made += 1

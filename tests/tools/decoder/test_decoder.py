@@ -202,3 +202,8 @@ def test_pictures_of_what_is_no_video_are_refused(decoder: Decoder, tmp_path: Pa
         decoder.animate([(path, 0.0, 1.0)], "gif", 32, 1000)
     with pytest.raises(RecordingError):
         decoder.sheet([(path, 0.0, "", None, False)], 1)
+
+
+def test_crops_are_as_many_as_wanted(decoder: Decoder, video: Path) -> None:
+    found = decoder.crops([(video, 0.0, None), (video, 0.5, (3.0, 4.0))])
+    assert [Image.open(io.BytesIO(one)).format for one in found] == ["JPEG", "JPEG"]

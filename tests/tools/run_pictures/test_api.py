@@ -105,3 +105,19 @@ def test_a_recording_that_cannot_be_decoded_is_no_picture(tmp_path: Path) -> Non
         assert await made.files.pictures(chat.id) == []
 
     asyncio.run(scenario())
+
+
+def test_a_report_is_one_file_with_the_pictures_of_its_steps(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        chat = recorded(made)
+        path = f"/api/v0/runs/{chat.id}/report.html"
+        async with made.client() as client:
+            answers = [await client.get(path) for _ in range(2)]
+            without = await client.get(f"/api/v0/runs/{made.chats.add().id}/report.html")
+        assert [answer.status_code for answer in (*answers, without)] == [200, 200, 200]
+        assert answers[0].text == answers[1].text
+        assert "default-src 'none'" in answers[0].headers["content-security-policy"]
+        assert made.editor.made == 1
+
+    asyncio.run(scenario())

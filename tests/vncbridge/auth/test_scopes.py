@@ -59,6 +59,7 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/api/v0/chats", True, None),
         ("/runs/c1", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "share")),
+        ("/api/v0/runs/c1/report.html", True, Need("chat", "c1", "share")),
         ("/api/v0/runs/c1/sheet.png", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1", False, None),
         ("/api/v0/recordings", True, None),

@@ -63,6 +63,7 @@ OPERATIONS: ApiOperations = {
     f"GET {_RECORDING}/thumbnail": ApiOperation("read_recording_thumbnail"),
     f"GET {_RECORDING}/clip": ApiOperation("read_recording_clip"),
     f"GET {_RECORDING}/filmstrip": ApiOperation("read_recording_filmstrip"),
+    "GET /api/v0/runs/{chat_id}/report.html": ApiOperation("read_run_report"),
     "GET /api/v0/runs/{chat_id}/sheet.png": ApiOperation("read_run_sheet"),
     f"GET {_RECORDING}/steps/{{index}}/picture": ApiOperation("read_recording_step_picture"),
     f"GET {_RECORDING}/steps.vtt": ApiOperation("read_recording_chapters"),

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.control_plane.errors import NotCut
@@ -15,6 +15,7 @@ from deskhand.tools.conversation.views import FileView
 from .filmstrip import COLUMNS, TILE
 from .playlist import ClipPiece, clip_etag
 
+Made = TypeVar("Made")
 CUT_AT_ONCE = 2
 """Clips and pictures that are made at the same time, so that agents at work keep their CPU."""
 
@@ -127,6 +128,19 @@ class VideoCutter:
             ]
             return await asyncio.to_thread(_made, partial(self._editor().sheet, cells, columns))
 
+    async def crops(
+        self, moments: Sequence[tuple[ClipPiece, tuple[float, float] | None]]
+    ) -> list[bytes]:
+        """Return a small JPEG of each moment, around a point; raise the same as :meth:`clip`."""
+        async with self._cutting, AsyncExitStack() as stack:
+            files = {piece.file.id: piece.file for piece, _ in moments}
+            paths = {
+                file_id: await stack.enter_async_context(self._open_path(file))
+                for file_id, file in files.items()
+            }
+            wanted = [(paths[piece.file.id], piece.start, point) for piece, point in moments]
+            return await asyncio.to_thread(_made, partial(self._editor().crops, wanted))
+
     def _cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> BinaryIO:
         try:
             self._editor().cut(stretches, target)
@@ -178,7 +192,7 @@ class VideoCutter:
             await asyncio.to_thread(unfinished.unlink, missing_ok=True)
 
 
-def _made(make: Callable[[], bytes]) -> bytes:
+def _made(make: Callable[[], Made]) -> Made:
     try:
         return make()
     except RecordingError as error:
