@@ -61,7 +61,7 @@ attack: setup
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script.
 eval: setup
-	$(PYTHON) -m pytest --durations=10 -m eval
+	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m eval
 
 # Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
 interop: setup $(INTEROP)

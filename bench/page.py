@@ -275,7 +275,8 @@ def playbooks(found: Json) -> Iterator[str]:
         "Ten flows on local pages, each run once by a scripted model that thinks"
         f" {found['think_seconds']:g} s before each reply, saved, and replayed without a model on"
         " the whole screen and in a window of 1000x640 (`python -m bench.playbooks`; times are"
-        f" medians of the replays on the whole screen, load {found['machine']['load_1m']})."
+        " medians of the replays on the whole screen, *load* is that of the two cores: other work"
+        " slows the starts of desktops and browsers, but not the thinking)."
         " *Whole* contains the start of a desktop and its browser, which both runs need alike, and"
         " which is most of a replay; *acting* begins with the first action on the page. *10x from*"
         " is the time of thinking from which the whole replay is ten times as fast. *Healed* is the"
@@ -293,11 +294,12 @@ def playbooks(found: Json) -> Iterator[str]:
             ),
             f"{one['ten_times_from_think_seconds']:g} s",
             f"{one['changed']['healed_steps']} ({one['changed']['outcome']})",
+            one["load_1m"],
         )
         for name, one in flows.items()
     )
     head = ("passed", "requests", "whole: script, replay", "acting: script, replay", "10x from")
-    yield table(("flow", *head, "healed"), rows)
+    yield table(("flow", *head, "healed", "load"), rows)
 
 
 def accessibility(found: Json) -> Iterator[str]:

@@ -126,9 +126,9 @@ def client(ready: Json) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
 
 
-def until(true: Callable[[], Any], what: str) -> Any:
+def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
     """Return the first true value; for the ends of foreign processes, which send no event."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = true()
         if found:

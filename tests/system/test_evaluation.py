@@ -178,7 +178,7 @@ def test_a_signal_ends_agents_and_desktops(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         request.addfinalizer(process.kill)
-        until(lambda: _commands(seconds), "the agent's command")
+        until(lambda: _commands(seconds), "the agent's command", 3 * PATIENCE)
         process.send_signal(number)
         # A second one must not break off the end of the desktops.
         process.send_signal(number)

@@ -17,7 +17,7 @@ def test_every_packaged_task_is_proven_by_its_scripts(
     mode: str, status: str, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    ended = evaluate(out, f"--{mode}", "--parallel", "3")
+    ended = evaluate(out, f"--{mode}", "--parallel", "2")
     runs = json.loads((out / "result.json").read_text())["runs"]
     odd = [(run["task"], run["status"], run["reason"]) for run in runs if run["status"] != status]
     assert odd == [], ended.stdout + ended.stderr
