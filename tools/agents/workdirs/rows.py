@@ -1,5 +1,7 @@
 """Rows of what chats start with."""
 
+from dataclasses import dataclass
+
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
@@ -9,10 +11,25 @@ from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.store.schema import ChatFileRow, ChatRow, ChatStartRow, FileRow
 
 
+@dataclass(frozen=True)
+class CallStart:
+    """What a call for a chat needs to know of the chat's start."""
+
+    workdir: str = ""
+    """The directory of the chat below the working directory of its root; empty for that."""
+    is_placed: bool = True
+    """False while the directory and its files are still to be made."""
+
+
 def workdir_of(session: Session, chat_id: str) -> str:
     """Return the directory of a chat below the working directory of its root; empty for that."""
+    return call_start(session, chat_id).workdir
+
+
+def call_start(session: Session, chat_id: str) -> CallStart:
+    """Return the start of a chat as its calls need it."""
     row = session.get(ChatStartRow, chat_id)
-    return "" if row is None else row.workdir
+    return CallStart() if row is None else CallStart(row.workdir, row.files is None)
 
 
 async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
