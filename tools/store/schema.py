@@ -10,8 +10,7 @@ ChatKey = Annotated[
     str, mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True)
 ]
 
-# Named constraints: SQLite can only change a table by copying it, and Alembic finds the
-# constraint to drop by its name.
+# SQLite can only change a table by copying it; Alembic finds constraints to drop by their names.
 NAMES = {
     "ix": "ix_%(column_0_label)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
