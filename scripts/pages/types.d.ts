@@ -55,3 +55,13 @@ type Chat = {
   usage?: Usage | null;
   times?: Timings | null;
 };
+
+/** Served by both services from their own folder. */
+declare module "*/viewer/viewer.js" {
+  export class Viewer {
+    constructor(host: HTMLElement, addresses: { stream: string; status: string; login?: string }, wishes?: any);
+    root: HTMLElement;
+    connect(): void;
+    close(): void;
+  }
+}

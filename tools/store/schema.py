@@ -148,7 +148,7 @@ class TurnRow(Base):
 
 
 class MessageRow(Base):
-    """One message; a queued one has no position until a turn takes it."""
+    """One message; a queued one has no position until a turn takes it: the next, or at work."""
 
     __tablename__ = "messages"
     # NULLs are distinct in a unique constraint, so that any number of messages may be queued.
@@ -161,7 +161,6 @@ class MessageRow(Base):
     content: Mapped[list[Json]]
     created_at: Mapped[float]
     after_step: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True if a turn at work takes it before its next request to the model."""
 
 
 class FileRow(Base):

@@ -9,8 +9,10 @@ const KINDS = ["created", "status", "message", "step", "queue", "files", "delete
  *
  * @param {string} path
  * @param {() => Promise<void>} read
+ * @param {number} [pause]
+ * @param {(text: string) => void} [streamed]  receives the text so far of a reply
  */
-export function follow(path, read, pause = 700) {
+export function follow(path, read, pause = 700, streamed = () => {}) {
   let reading = false;
   let wanted = false;
 
@@ -29,6 +31,7 @@ export function follow(path, read, pause = 700) {
   }
 
   const source = new EventSource(address(path));
+  source.addEventListener("text", (event) => streamed(JSON.parse(event.data).data.text || ""));
   // Also after a lost connection: what happened meanwhile is not sent again.
   source.addEventListener("open", again);
   for (const kind of KINDS) {

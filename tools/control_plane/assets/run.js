@@ -9,7 +9,9 @@ import { keeping } from "./keeping.js";
 import { problemOf } from "./problem.js";
 import { limitLinks } from "./rights.js";
 import { RunActions } from "./run/conversation/actions.js";
+import { showBreadcrumbs } from "./run/conversation/breadcrumbs.js";
 import { Conversation } from "./run/conversation/conversation.js";
+import { LiveScreen } from "./run/conversation/live_screen.js";
 import { textOf } from "./run/conversation/nodes.js";
 import { StepDetails } from "./run/conversation/step_details.js";
 import { TalkBox } from "./run/conversation/talk_box.js";
@@ -24,6 +26,7 @@ const recording = new Recording(id, (step) => details.show(step));
 const showKept = keeping(id, () => recording.moment());
 const conversation = new Conversation(id, (stepId) => details.open(stepId));
 const talk = new TalkBox(byId("talk-box"), id);
+const live = new LiveScreen(() => talk.focus());
 const actions = new RunActions(id);
 const selectTab = tabs(byId("side-tabs"));
 let first = true;
@@ -36,10 +39,14 @@ async function show(run) {
     selectTab(recordings.length ? "steps-panel" : "conversation-panel");
   }
   showFacts(run);
+  showBreadcrumbs(chat);
   showKept(run);
   recording.show(run);
   details.update(chat.steps);
   await talk.show(chat);
+  if (await live.show(chat)) {
+    byId("preview").hidden = true;
+  }
   byId("children-box").hidden = children.length === 0;
   keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));
   showFiles(chat.files);
@@ -62,6 +69,6 @@ async function read() {
   });
 }
 
-follow(`api/v0/chats/${id}/events`, read);
+follow(`api/v0/chats/${id}/events`, read, 700, (text) => conversation.stream(text));
 watchBell();
 limitLinks();

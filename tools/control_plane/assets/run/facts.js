@@ -55,10 +55,4 @@ export function showFacts({ chat, recordings, changed_turns: changed }) {
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
   live.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);
-  byId("parent").hidden = !chat.parent_id;
-  if (chat.parent_id) {
-    byId("parent").replaceChildren(
-      element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, "‹ The chat that started it"),
-    );
-  }
 }

@@ -1,7 +1,9 @@
 // The elements of a conversation's nodes.
 import { address } from "../../api.js";
-import { element, setText } from "../../dom.js";
+import { element, keyed, setText } from "../../dom.js";
 import { duration, stepTitle } from "../../words.js";
+import { makeChild, updateChild } from "./child_card.js";
+import { childIdsOf } from "./children.js";
 import { longText } from "./long_text.js";
 import { isFailed } from "./nodes.js";
 
@@ -25,15 +27,18 @@ function cardOf(node, open) {
   );
   const button = element("button", { type: "button", className: "card-details" }, "Details");
   button.addEventListener("click", () => open(card.dataset.step));
-  const card = element("details", { className: "call-card" }, summary, element("div", { className: "card-body" }, element("p", { className: "card-error" }), element("pre", { className: "card-output", tabindex: "0", "aria-label": "Output" }), button));
+  const card = element("details", { className: "call-card" }, summary, element("div", { className: "card-body" }, element("div", { className: "card-children" }), element("p", { className: "card-error" }), element("pre", { className: "card-output", tabindex: "0", "aria-label": "Output" }), button));
   card.addEventListener("toggle", () => {
-    card.dataset.toggled = String(card.open !== (card.dataset.wanted === "open"));
+    card.toggled = card.open !== card.wanted;
   });
   return card;
 }
 
-/** @param {any} card @param {ConversationNode} node */
-function updateCard(card, node) {
+/** @param {any} card @param {ConversationNode} node @param {any[]} children */
+function updateCard(card, node, children) {
+  const ids = childIdsOf(node);
+  const own = children.filter((child) => ids.includes(child.id));
+  keyed(card.querySelector(".card-children"), own, (child) => child.id, makeChild, updateChild);
   const { step, call } = node;
   const shown = /** @type {any} */ (step) || { tool: call?.name, action: null, arguments: call?.arguments || {}, status: "running" };
   card.dataset.step = step?.id || "";
@@ -50,9 +55,10 @@ function updateCard(card, node) {
   setText(output, text.length > LONGEST_PREVIEW ? `${text.slice(0, LONGEST_PREVIEW)} …` : text);
   card.querySelector(".card-details").hidden = !step;
   // A card that a person opened or closed stays as it is.
-  if (card.dataset.toggled !== "true") {
-    card.dataset.wanted = isFailed(node) ? "open" : "closed";
-    card.open = isFailed(node);
+  if (!card.toggled) {
+    const open = isFailed(node) || own.length > 0;
+    card.wanted = open;
+    card.open = open;
   }
 }
 
@@ -93,10 +99,11 @@ export function makeNode(node, open) {
   }
 }
 
-/** @param {any} made @param {ConversationNode} node @param {(activity: any) => string} words */
-export function updateNode(made, node, words) {
+/** Draws what has changed; `children` are the chats that this one started.
+ *  @param {any} made @param {ConversationNode} node @param {(activity: any) => string} words @param {any[]} children */
+export function updateNode(made, node, words, children) {
   if (node.kind === "call") {
-    updateCard(made, node);
+    updateCard(made, node, children);
   } else if (node.kind === "streaming") {
     setText(made.querySelector(".words"), node.text || "");
   } else if (node.kind === "message") {

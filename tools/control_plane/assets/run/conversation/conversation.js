@@ -94,7 +94,7 @@ export class Conversation {
       nodes.slice(-this.shown),
       (node) => node.key,
       (node) => makeNode(node, this.open),
-      (made, node) => updateNode(made, node, activityWords),
+      (made, node) => updateNode(made, node, activityWords, this.run.children || []),
     );
     byId("conversation-none").hidden = nodes.length > 0;
     this.toEnd();

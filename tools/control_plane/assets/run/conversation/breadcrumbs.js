@@ -1,0 +1,26 @@
+// The way up from a subagent's run: the chat that started it, by its title.
+import { address, get } from "../../api.js";
+import { byId, element } from "../../dom.js";
+
+let shown = "";
+
+/** @param {any} chat */
+export async function showBreadcrumbs(chat) {
+  const line = byId("parent");
+  line.hidden = !chat.parent_id;
+  if (!chat.parent_id || shown === chat.parent_id) {
+    return;
+  }
+  shown = chat.parent_id;
+  const link = element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, "‹ The chat that started it");
+  line.replaceChildren(link);
+  try {
+    const parent = await get(`api/v0/chats/${encodeURIComponent(chat.parent_id)}`);
+    link.textContent = `‹ ${parent.title || "The chat that started it"}`;
+    line.append(element("span", { className: "crumb" }, ` › ${chat.title || "Run"}`));
+  } catch {
+    // A share link of the child does not cover its parent, so the link would lead to a refusal.
+    line.replaceChildren();
+    line.hidden = true;
+  }
+}

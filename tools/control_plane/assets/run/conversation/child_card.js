@@ -1,0 +1,54 @@
+// A child of a chat in a card: its live picture while it works, then its thumbnail, length and outcome.
+import { address } from "../../api.js";
+import { element, setText } from "../../dom.js";
+import { watchShot } from "../../shots.js";
+import { isAtWork, stateOf, took } from "../../words.js";
+
+/** @returns {any} */
+export function makeChild() {
+  const made = element(
+    "div",
+    { className: "child" },
+    element("div", { className: "shot child-shot" }, element("img", { alt: "", hidden: true })),
+    element("div", { className: "child-words" }, element("a", {}), element("span", { className: "badge" }), element("span", { className: "child-length" }), element("button", { type: "button", hidden: true }, "Play here")),
+  );
+  made.querySelector("button").addEventListener("click", () => play(made));
+  return made;
+}
+
+/** @param {any} made */
+function play(made) {
+  const video = element("video", { controls: true, autoplay: true, preload: "metadata", src: address(`api/v0/recordings/${encodeURIComponent(made.dataset.key)}/video`) });
+  video.setAttribute("aria-label", "Recording of this agent");
+  made.querySelector(".child-shot").replaceChildren(video);
+  made.querySelector("button").hidden = true;
+}
+
+/** @param {any} made @param {any} chat */
+export function updateChild(made, chat) {
+  const link = made.querySelector("a");
+  link.href = address(`runs/${encodeURIComponent(chat.id)}`);
+  setText(link, chat.title || "Untitled");
+  const [word, tone] = stateOf(chat);
+  const badge = made.querySelector(".badge");
+  setText(badge, word);
+  badge.dataset.tone = tone;
+  setText(made.querySelector(".child-length"), took(chat));
+  const live = isAtWork(chat) && chat.mode === "computer_use" ? chat.desktop_id || "" : "";
+  const shot = made.querySelector(".child-shot");
+  const image = shot.querySelector("img");
+  if (image && live && made.dataset.live !== live) {
+    watchShot(shot, image, live);
+  }
+  made.dataset.live = live;
+  if (image && !live && chat.thumbnail_file_id) {
+    const src = address(`api/v0/files/${chat.thumbnail_file_id}`);
+    if (image.getAttribute("src") !== src) {
+      image.src = src;
+      image.hidden = false;
+    }
+  }
+  const recorded = !live && (chat.recording_file_ids || []).length > 0;
+  made.querySelector("button").hidden = !recorded || !image;
+  shot.hidden = !live && !chat.thumbnail_file_id && Boolean(image);
+}
