@@ -70,5 +70,6 @@ def link(profile: Path, folder: Path) -> None:
 
 def close(profile: Path) -> None:
     """Close a profile to the users of its last desktop, which has ended."""
-    with suppress(FileNotFoundError):
+    # A service with the user of ``--user`` may not: the profile stays open to that user.
+    with suppress(FileNotFoundError, PermissionError):
         profile.chmod(CLOSED)

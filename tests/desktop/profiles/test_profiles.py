@@ -99,6 +99,7 @@ def test_a_profile_has_a_limit(tmp_path: Path) -> None:
         stored_files.adopt(str(tmp_path), None, largest=50_000)
 
 
+@pytest.mark.soak
 def test_a_refused_profile_is_free_again(tmp_path: Path) -> None:
     deep = tmp_path / "work" / "files"
     deep.mkdir(parents=True)

@@ -158,6 +158,11 @@ def _key(proposed: ProposedCall) -> str:
     return ""
 
 
+def _profile(proposed: ProposedCall) -> str:
+    name = proposed.call.arguments.get("profile")
+    return f"its browser has the sign-ins of the profile {name}" if name else ""
+
+
 def _command(rule: str) -> Callable[[ProposedCall], str]:
     def find(proposed: ProposedCall) -> str:
         typed = proposed.call.toolset is not None
@@ -181,6 +186,7 @@ RISK_RULES: tuple[tuple[str, frozenset[str], Callable[[ProposedCall], str]], ...
     *((rule, _COMMANDS, _command(rule)) for rule in REASONS),
     ("domain", _INPUT | {"execute", "navigate"}, _domain),
     ("key", _WRITING, _key),
+    ("profile", frozenset(("spawn_agent", "spawn_computer_use_agent")), _profile),
 )
 """Rule, the tools and actions that it is about, and the function that returns its reason."""
 

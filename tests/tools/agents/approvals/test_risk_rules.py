@@ -147,6 +147,13 @@ def test_the_desktop_reports_what_has_the_keyboard() -> None:
     assert focus_facts({"echo": {}}) == focus_facts(b"") == FocusFacts(known=False)
 
 
+@pytest.mark.parametrize("tool", ["spawn_agent", "spawn_computer_use_agent"])
+def test_an_agent_with_the_sign_ins_of_a_profile_is_a_risk(tool: str) -> None:
+    assert rules(ToolCall("1", tool, {"prompt": "Go", "profile": "shop"})) == ["profile"]
+    assert rules(ToolCall("1", tool, {"prompt": "Go"})) == []
+    assert rules(ToolCall("1", tool, {"prompt": "Go", "profile": None})) == []
+
+
 def test_members_of_the_browser_toolset_have_their_risks() -> None:
     def page(name: str, **arguments: Any) -> ToolCall:
         return ToolCall("1", name, arguments, "browser")
