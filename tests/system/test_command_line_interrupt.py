@@ -1,12 +1,15 @@
 """Ctrl-C during `deskhand run` on a control plane that goes on."""
 
+import json
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from tests.system.gated_model import gated_model, painted_report, painting, plane_of
@@ -19,11 +22,19 @@ pytestmark = [
 ]
 
 
+AT_REST = ("idle", "waiting", "interrupted")
+
+
+def task_on(plane: Service) -> AbstractContextManager[subprocess.Popen[str]]:
+    """Run a task by the command line."""
+    return command_on(plane, "run", "paint", "--model", "gated")
+
+
 @contextmanager
-def task_on(plane: Service) -> Iterator[subprocess.Popen[str]]:
-    """Run a task by the command line, in a process group that Ctrl-C would signal."""
+def command_on(plane: Service, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Run a command on a control plane; it is killed if the block ends before it."""
     with subprocess.Popen(
-        [DESKHAND, "run", "paint", "--url", plane.url, "--model", "gated"],
+        [DESKHAND, *arguments, "--url", plane.url],
         env={**os.environ, "DESKHAND_TOKEN": plane.token},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -36,8 +47,24 @@ def task_on(plane: Service) -> Iterator[subprocess.Popen[str]]:
             command.kill()
 
 
+def deskhand(plane: Service, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [DESKHAND, *arguments, "--url", plane.url],
+        env={**os.environ, "DESKHAND_TOKEN": plane.token},
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=True,
+    )
+
+
+def agents_of(plane: Service) -> list[dict[str, Any]]:
+    chats = plane.get("/api/v0/chats")["chats"]
+    return [chat for chat in chats if chat["mode"] == "computer_use"]
+
+
 def state_of(plane: Service) -> str:
-    (chat,) = (c for c in plane.get("/api/v0/chats")["chats"] if c["mode"] == "computer_use")
+    (chat,) = agents_of(plane)
     return str(chat["state"])
 
 
@@ -57,7 +84,7 @@ def test_ctrl_c_stops_the_agent(tmp_path: Path, step: int) -> None:
             "deskhand: the agent was stopped",
             "deskhand: interrupted",
         ]
-        until(lambda: state_of(plane) in ("idle", "waiting", "interrupted"), "the end of the turn")
+        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
         model.gates[step].open()
 
 
@@ -78,3 +105,63 @@ def test_a_second_ctrl_c_exits_while_the_control_plane_does_not_answer(tmp_path:
             finally:
                 plane.process.send_signal(signal.SIGCONT)
         model.gates[0].open()
+
+
+def test_ctrl_c_at_a_question_stops_the_agent(tmp_path: Path) -> None:
+    asking = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
+    with (
+        gated_model([asking, painted_report()]) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+    ):
+        with task_on(plane) as command:
+            assert command.stdout is not None
+            while "It asks: Which colour?" not in (line := command.stdout.readline()):
+                assert line, "the question was not printed"
+            command.send_signal(signal.SIGINT)
+            _, errors = command.communicate(timeout=3 * PATIENCE)
+        assert command.returncode == 130, errors
+        assert "deskhand: the agent was stopped" in errors
+        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+
+
+def test_ctrl_c_while_the_agent_is_being_started_leaves_none_working(tmp_path: Path) -> None:
+    with (
+        gated_model([painting("#204080"), painted_report()], 0) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+    ):
+        plane.process.send_signal(signal.SIGSTOP)
+        try:
+            with task_on(plane) as command:
+                # With a model given, the first request is the one that starts the agent.
+                program = psutil.Process(command.pid)
+                until(lambda: bool(program.net_connections("tcp")), "the request")
+                command.send_signal(signal.SIGINT)
+                plane.process.send_signal(signal.SIGCONT)
+                _, errors = command.communicate(timeout=3 * PATIENCE)
+        finally:
+            plane.process.send_signal(signal.SIGCONT)
+        assert command.returncode == 130, errors
+        assert "deskhand: the agent was stopped" in errors
+        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+
+
+def test_ctrl_c_ends_what_follows_a_run_and_leaves_the_agent_working(tmp_path: Path) -> None:
+    with (
+        gated_model([painting("#204080"), painted_report()], 1) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+    ):
+        detached = deskhand(plane, "run", "paint", "--model", "gated", "--detach", "--json")
+        chat_id = json.loads(detached.stdout)["chat_id"]
+        model.gates[1].wait()
+        with command_on(plane, "runs", "logs", "-f", chat_id) as command:
+            assert command.stdout is not None
+            assert command.stdout.readline().startswith("  - ")
+            command.send_signal(signal.SIGINT)
+            _, errors = command.communicate(timeout=3 * PATIENCE)
+        assert command.returncode == 130
+        assert errors == "deskhand: interrupted\n"
+        assert state_of(plane) == "running"
+        model.gates[1].open()
+        until(lambda: state_of(plane) == "waiting", "the end of the turn")
+        shown = deskhand(plane, "runs", "show", chat_id)
+        assert "State:     done" in shown.stdout, shown
