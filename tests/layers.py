@@ -132,16 +132,18 @@ tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
   tools/control_plane
-tools/commands: desktop desktop/browser desktop/client desktop/isolation desktop/launch
-  desktop/network desktop/remote.py recording recording/disk tools/agents/providers
-  tools/agents/providers/environment tools/client tools/control_plane
-  tools/control_plane/service tools/decoder tools/demo tools/secrets tools/store vncbridge
+tools/commands: desktop desktop/client desktop/isolation desktop/remote.py tools/client
+  tools/control_plane tools/control_plane/service tools/demo tools/secrets tools/store vncbridge
   vncbridge/server
 tools/commands/access: desktop tools/commands tools/commands/output
 tools/commands/completion: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/output tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
   tools/commands/access tools/commands/output tools/commands/runs tools/forward
+tools/commands/diagnosis: desktop desktop/browser desktop/isolation desktop/launch desktop/network
+  recording recording/disk recording/timing recording/video tools/agents/providers
+  tools/agents/providers/environment tools/commands tools/commands/output tools/control_plane
+  tools/decoder tools/secrets
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
   tools/documents tools/evaluation tools/evaluation/form tools/evaluation/report
@@ -328,7 +330,7 @@ VALUES = {
     ),
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     "tools.evaluation.task",
-    *("tools.commands.exit_status", "tools.commands.finding"),
+    *("tools.commands.exit_status", "tools.commands.diagnosis.finding"),
     *("tools.fleet.desktop_info", "tools.kit.support.spec"),
     "tools.kit.support.order_schema",
 }

@@ -179,9 +179,15 @@ def models(as_json: AsJson = False) -> None:
 
 
 @app.command(rich_help_panel=SERVICE)
-def doctor(as_json: AsJson = False, data_dir: DataDir = None) -> None:
+def doctor(
+    installs: Annotated[
+        bool, typer.Option("--install", help="Install the packages that are missing.")
+    ] = False,
+    as_json: AsJson = False,
+    data_dir: DataDir = None,
+) -> None:
     """Check what this machine needs, and name the remedy for what is missing."""
-    raise typer.Exit(command_module("doctor").main(as_json, data_dir))
+    raise typer.Exit(command_module("diagnosis.doctor").main(as_json, data_dir, installs))
 
 
 @app.command(rich_help_panel=ACCESS)

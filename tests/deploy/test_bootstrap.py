@@ -126,4 +126,4 @@ def test_each_name_that_the_script_imports_exists(module: str, name: str) -> Non
 
 
 def test_the_script_imports_what_judges_the_browser() -> None:
-    assert ("deskhand.tools.commands.doctor", "browser_problem") in IMPORTS
+    assert ("deskhand.tools.commands.diagnosis.doctor", "browser_problem") in IMPORTS

@@ -85,6 +85,7 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     assert deskhand("fly").returncode == 2
 
 
+@pytest.mark.slow("an X server, a browser and an encoder are started")
 def test_the_doctor_finds_this_machine_healthy(tmp_path: Path) -> None:
     ended = deskhand("doctor", "--json", data=tmp_path / "data")
     result = json.loads(ended.stdout)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.recording.free_space import GIB, DiskSpace
-from deskhand.tools.commands.doctor import dialects_finding, room_finding, secrets_finding
+from deskhand.tools.commands.diagnosis.doctor import dialects_finding, room_finding, secrets_finding
 from deskhand.tools.secrets.keys import keys_of
 
 

@@ -3,8 +3,8 @@
 import importlib.util
 import os
 import shutil
-import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -30,6 +30,16 @@ from deskhand.recording.disk.meter import space_of
 from deskhand.recording.free_space import GIB, MIB, DiskSpace
 from deskhand.tools.agents.providers.environment.hosts import ask_hosts
 from deskhand.tools.agents.providers.provider_table import accounts_in, key_variables
+from deskhand.tools.commands.control_plane import find_address
+from deskhand.tools.commands.rights import user_to_become
+from deskhand.tools.commands.terminal import (
+    BadDataDir,
+    check_data_dir,
+    print_error,
+    print_json,
+    print_line,
+)
+from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.permissions import open_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
 from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
@@ -37,9 +47,22 @@ from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
 
 from .finding import Finding
-from .rights import user_to_become
-from .terminal import BadDataDir, check_data_dir, print_error, print_json, print_line
-from .terminal import settings as read_settings
+from .machine import (
+    address_finding,
+    clock_finding,
+    shared_memory_finding,
+    usage_finding,
+)
+from .measures import (
+    SHARED_MEMORY,
+    is_free,
+    names_at,
+    newest_change,
+    total_space,
+    usage,
+)
+from .repair import install, packages
+from .trials import browser_finding, encode_second, encoder_finding, x_server_finding
 from .updates import browser_age, unpatched_packages
 
 PROGRAMS = {
@@ -58,47 +81,87 @@ NOBODY = 65534
 LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
 
 
-def main(as_json: bool, data_dir: Path | None) -> int:
-    """Print the findings; return 1 if a requirement is missing."""
+Group = tuple[str, Iterator[Finding]]
+
+
+def main(as_json: bool, data_dir: Path | None, installs: bool = False) -> int:
+    """Print the findings in groups; return 1 if a requirement is missing.
+
+    With ``installs`` the packages that are missing are installed first.
+    """
     try:
         settings = read_settings({"data_dir": data_dir})
     except BadSetting as error:
         print_error(str(error))
         return 2
-    findings = list(_examine(settings))
-    healthy = all(finding.status != "fail" for finding in findings)
+    if installs:
+        names = packages((*_programs(), *_browser(_launch(settings)), *_fonts()))
+        print_error(f"installing {', '.join(names)}" if names else "no package is missing")
+        problem = install(names) if names else ""
+        if problem:
+            print_error(problem)
+            return 1
+    found = [(title, list(findings)) for title, findings in _examine(settings)]
+    healthy = all(one.status != "fail" for _, findings in found for one in findings)
     if as_json:
-        print_json({"healthy": healthy, "findings": [asdict(finding) for finding in findings],
+        listed = [{**asdict(one), "group": title} for title, several in found for one in several]
+        print_json({"healthy": healthy, "findings": listed,
                   "settings": {k: str(v) for k, v in asdict(settings).items()}})  # fmt: skip
-    else:
+        return 0 if healthy else 1
+    for title, findings in found:
+        print_line(f"{title}:")
         for finding in findings:
             remedy = f"  -> {finding.remedy}" if finding.remedy else ""
             print_line(f"{finding.status:>4}  {finding.name}: {finding.detail}{remedy}")
-        print_line("Settings:")
-        for name, value in asdict(settings).items():
-            print_line(f"      {name} = {value}")
+    print_line("Settings:")
+    for name, value in asdict(settings).items():
+        print_line(f"      {name} = {value}")
     return 0 if healthy else 1
 
 
-def _examine(settings: Settings) -> Iterator[Finding]:
+def _examine(settings: Settings) -> Iterator[Group]:
+    launch = _launch(settings)
+    yield "Machine", _machine(settings)
+    yield "Browser", _browser(launch)
+    yield "Control plane", _control_plane(settings)
+    yield "Model", _model()
+    yield "Store", _store(settings)
+
+
+def _machine(settings: Settings) -> Iterator[Finding]:
     yield from _programs()
-    yield from _browser(_launch(settings))
+    server = shutil.which("Xvnc")
+    if server is not None:
+        yield x_server_finding(server)
     yield from _fonts()
     yield from _libraries()
     yield from unpatched_packages()
+    yield encoder_finding(encode_second)
+    yield shared_memory_finding(total_space(SHARED_MEMORY))
+    yield clock_finding(time.time(), newest_change(settings.data_dir))
     yield _isolation()
     yield from _protections()
     yield from _decoder()
     yield from _egress(settings)
-    yield _data(settings)
-    yield from _access(settings)
-    yield dialects_finding(settings.speak)
+
+
+def _control_plane(settings: Settings) -> Iterator[Finding]:
     keys = keys_of(settings.data_dir, os.environ)
     yield from rights_finding(user_to_become(settings, keys))
-    yield secrets_finding(keys)
+    yield dialects_finding(settings.speak)
     yield _port(settings)
+
+
+def _model() -> Iterator[Finding]:
     yield _key()
     yield from _hosts()
+
+
+def _store(settings: Settings) -> Iterator[Finding]:
+    yield _data(settings)
+    yield from _access(settings)
+    yield usage_finding(usage(settings.data_dir))
+    yield secrets_finding(keys_of(settings.data_dir, os.environ))
 
 
 def _programs() -> Iterator[Finding]:
@@ -136,6 +199,7 @@ def _browser(found: BrowserLaunch) -> Iterator[Finding]:
         yield Finding("browser", "warn", found.refusal)
         return
     yield Finding("browser", "ok", found.program)
+    yield browser_finding(found.program)
     yield from browser_age(found.program)
     if found.refusal:
         yield Finding("browser sandbox", "fail", found.refusal,
@@ -280,17 +344,13 @@ def secrets_finding(keys: StoreKeys) -> Finding:
 
 def _port(settings: Settings) -> Finding:
     host, _, port = settings.listen.rpartition(":")
-    if settings.listen.startswith("unix:") or not port.isdigit():
-        return Finding("address", "ok", settings.listen)
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        # As the server does: a port in TIME_WAIT counts as free.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host.strip("[]"), int(port)))
-        except OSError as error:
-            return Finding("address", "warn", f"{settings.listen}: {error.strerror}",
-                           "the next free port is taken, or give --listen")  # fmt: skip
-    return Finding("address", "ok", f"{settings.listen} is free")
+    # The environment may name a control plane of another machine, which is not meant here.
+    own = find_address(settings, None, {})
+    if own is not None or settings.listen.startswith("unix:") or not port.isdigit():
+        return address_finding(settings.listen, True, own)
+    free = is_free(host.strip("[]"), int(port))
+    answers = () if free else names_at(f"http://{settings.listen}/healthz")
+    return address_finding(settings.listen, free, None, answers)
 
 
 def _hosts() -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.commands.updates import (
+from deskhand.tools.commands.diagnosis.updates import (
     DAY,
     age_finding,
     browser_age,

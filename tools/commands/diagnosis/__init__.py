@@ -1,0 +1,1 @@
+"""Checks of `deskhand doctor`: programs that are started, measures of the machine, and repairs."""

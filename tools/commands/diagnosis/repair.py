@@ -1,0 +1,42 @@
+"""`deskhand doctor --install`: installs the packages that findings name."""
+
+import os
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+
+from .finding import Finding
+
+APT = "apt-get install "
+Run = Callable[[Sequence[str]], int]
+
+
+def packages(findings: Iterable[Finding]) -> list[str]:
+    """Return the Debian packages that the remedies of findings name, each once."""
+    named = (one.remedy for one in findings if one.status != "ok")
+    wanted = (text.removeprefix(APT).split() for text in named if text.startswith(APT))
+    return list(dict.fromkeys(name for several in wanted for name in several))
+
+
+def commands(names: Sequence[str], *, root: bool) -> list[list[str]]:
+    """Return the commands that install packages; without root, sudo asks for the password."""
+    prefix = [] if root else ["sudo"]
+    options = ["-y", "--no-install-recommends"]
+    return [[*prefix, "apt-get", "update"], [*prefix, "apt-get", "install", *options, *names]]
+
+
+def install(names: Sequence[str], run: Run | None = None) -> str:
+    """Install packages; return why that failed, empty if it did not."""
+    for command in commands(names, root=os.geteuid() == 0):
+        try:
+            status = (run or _run)(command)
+        except OSError as error:
+            return f"{command[0]}: {error.strerror}"
+        # An update may fail for one source while the packages come from another.
+        if status and "install" in command:
+            return f"{' '.join(command)} ended with {status}"
+    return ""
+
+
+def _run(command: Sequence[str]) -> int:
+    # Its output goes to the errors: the standard output is for findings.
+    return subprocess.run(command, stdout=2, check=False).returncode
