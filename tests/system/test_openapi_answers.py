@@ -225,6 +225,8 @@ def test_the_control_plane_answers_as_its_document_says(plane: Service) -> None:
     asked("GET", "/api/v0/audit/verification")
     assert asked("GET", "/metrics").startswith(b"# HELP")
     _use_credentials(asked)
+    again = asked("POST", f"/api/v0/chats/{chat}/run-again")["id"]
+    asked("DELETE", f"/api/v0/chats/{again}")
     asked("PATCH", f"/api/v0/chats/{chat}", json={"title": "Asked"})
     asked("POST", f"/api/v0/chats/{chat}/clear")
     asked("POST", f"/api/v0/chats/{chat}/archive")
