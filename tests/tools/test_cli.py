@@ -56,6 +56,8 @@ ON_PLANE = (
     ("runs", "answer", ID, "yes"),
     ("runs", "open", ID),
     ("runs", "share", ID),
+    ("runs", "report", ID, "PLACE"),
+    ("runs", "sheet", ID, "PLACE", "--steps", "failed"),
     ("desktops", "list"),
     ("desktops", "new"),
     ("desktops", "rm", "d1"),
@@ -109,6 +111,8 @@ def plane(tmp_path: Path) -> Iterator[FakePlane]:
         found.answer("GET", "/api/v0/secrets", {"secrets": [secret]})
         found.answer("PUT", "/api/v0/secrets/mail", secret)
         found.answer("DELETE", "/api/v0/secrets/mail", status=204)
+        for name, kind in (("report.html", "text/html"), ("sheet.png", "image/png")):
+            found.answers["GET", f"/api/v0/runs/{ID}/{name}"] = Answer(b"made", kind=kind)
         found.answer("POST", "/api/v0/desktops", DESKTOP, 201)
         found.answer("DELETE", "/api/v0/desktops/d1", status=204)
         found.answer("POST", f"{ON_DESKTOP}/processes/start", {"id": "p1"})
@@ -324,3 +328,11 @@ def test_a_token_is_printed_alone_and_ends_in_time(plane: FakePlane, capsys: Any
     assert capsys.readouterr().out == "dh_shared\n"
     ((_, body),) = plane.sent("POST")
     assert body == {"scopes": ["chat:c1"], "name": "ci", "ttl_s": 7200.0}
+
+
+def test_a_sheet_of_a_run_is_written_to_a_file(plane: FakePlane, tmp_path: Path) -> None:
+    to = tmp_path / "sheet.png"
+    assert run_line(["runs", "sheet", ID, str(to), "--columns", "3", *plane.options]) == 0
+    assert to.read_bytes() == b"made"
+    ((path, _),) = plane.sent("GET")
+    assert path.endswith("sheet.png?columns=3&steps=all")

@@ -1,5 +1,6 @@
 """The commands `deskhand ps` and those below `deskhand runs`, with their options."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -155,3 +156,36 @@ def share(
     """Print a link that shows this run only; `deskhand token rm` ends it."""
     where = plane_selector(url, data_dir)
     raise typer.Exit(_runs().share(where, run, hours, conversation, as_json))
+
+
+@app.command("report")
+def report(
+    run: Run,
+    file: Annotated[Path, typer.Argument(help="Where it goes; - for the output.")] = Path(
+        "report.html"
+    ),
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report of a run, one page that opens offline."""
+    where = plane_selector(url, data_dir)
+    raise typer.Exit(_runs().fetch(where, run, "report.html", file, {}, as_json))
+
+
+@app.command("sheet")
+def sheet(
+    run: Run,
+    file: Annotated[Path, typer.Argument(help="Where it goes; - for the output.")] = Path(
+        "sheet.png"
+    ),
+    columns: Annotated[int, typer.Option(help="Pictures in a row.", min=1, max=8)] = 4,
+    steps: Annotated[str, typer.Option(help="all, failed, or as 1-12.")] = "all",
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a sheet with the pictures of a run's steps."""
+    where = plane_selector(url, data_dir)
+    wanted = {"columns": str(columns), "steps": steps}
+    raise typer.Exit(_runs().fetch(where, run, "sheet.png", file, wanted, as_json))

@@ -4,8 +4,10 @@ Each function returns the exit status of its command. A run is named by its id, 
 of its id if no other recent run begins with it.
 """
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from deskhand.tools.commands.access.links import sign_in_link
@@ -14,7 +16,7 @@ from deskhand.tools.commands.exit_status import DONE, FAILED
 from deskhand.tools.commands.http import PlaneConnection, PlaneSelector, run_on_plane
 from deskhand.tools.commands.output.screen import print_objects, print_table
 from deskhand.tools.commands.output.table import printable
-from deskhand.tools.commands.terminal import print_error, print_json, print_line
+from deskhand.tools.commands.terminal import print_error, print_json, print_line, write_bytes
 
 from .summary import ACTIVE, ALL_COLUMNS, RUN_COLUMNS, all_rows, facts, run_row
 
@@ -26,6 +28,8 @@ PAGE = 100
 """The most that a page of the list has."""
 WHOLE_ID = 36
 HOUR = 3600.0
+MAKING_SECONDS = 90.0
+"""The control plane gives the making of a picture or a report 60 s."""
 
 
 def processes(where: PlaneSelector, everything: bool, form: Form) -> int:
@@ -132,6 +136,25 @@ def share(where: PlaneSelector, run: str, hours: float, conversation: bool, as_j
             print_json({**token, "url": link})
             return DONE
         return show(plane, "" if plane.url.startswith("unix:") else link, as_json)
+
+    return on_run(where, run, work)
+
+
+def fetch(
+    where: PlaneSelector, run: str, name: str, file: Path, wanted: Mapping[str, str], as_json: bool
+) -> int:
+    """Write a file that the control plane makes of a run; ``-`` is the standard output."""
+
+    async def work(plane: PlaneConnection, chat_id: str) -> int:
+        path = f"{RUNS}/{chat_id}/{name}"
+        reply = await plane.client.reply("GET", path, params=wanted, timeout=MAKING_SECONDS)
+        if str(file) == "-":
+            write_bytes(reply.content)
+            return DONE
+        await asyncio.to_thread(file.write_bytes, reply.content)
+        size = len(reply.content)
+        print_json({"file": str(file), "bytes": size}) if as_json else print_line(str(file))
+        return DONE
 
     return on_run(where, run, work)
 
