@@ -9,10 +9,12 @@ import { keeping } from "./keeping.js";
 import { problemOf } from "./problem.js";
 import { limitLinks } from "./rights.js";
 import { RunActions } from "./run/conversation/actions.js";
+import { activityWords } from "./run/conversation/activity_words.js";
 import { showBreadcrumbs } from "./run/conversation/breadcrumbs.js";
 import { Conversation } from "./run/conversation/conversation.js";
 import { LiveScreen } from "./run/conversation/live_screen.js";
 import { textOf } from "./run/conversation/nodes.js";
+import { peopleMarks } from "./run/conversation/people_marks.js";
 import { StepDetails } from "./run/conversation/step_details.js";
 import { TalkBox } from "./run/conversation/talk_box.js";
 import { showFacts } from "./run/facts.js";
@@ -31,6 +33,13 @@ const actions = new RunActions(id);
 const selectTab = tabs(byId("side-tabs"));
 let first = true;
 
+/** Adds to the control sessions what else people did, for the list of steps and the time line. */
+function withPeople(run) {
+  const { people = [], video } = run;
+  const marks = peopleMarks(people, video?.time_map || [], activityWords);
+  return { ...run, video: { ...video, sessions: [...(video?.sessions || []), ...marks] } };
+}
+
 async function show(run) {
   const { chat, recordings, children } = run;
   if (first) {
@@ -41,7 +50,7 @@ async function show(run) {
   showFacts(run);
   showBreadcrumbs(chat);
   showKept(run);
-  recording.show(run);
+  recording.show(withPeople(run));
   details.update(chat.steps);
   await talk.show(chat);
   if (await live.show(chat)) {
