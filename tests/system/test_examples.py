@@ -66,10 +66,11 @@ def test_the_quickstart_leaves_a_picture_and_a_video(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.slow("imports a provider's library")
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
 def test_wrong_use_of_an_example_prints_a_usage_line(path: Path) -> None:
     command = [sys.executable, str(path), *["--no-such-thing"] * 5]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=6 * PATIENCE)
     assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
     assert re.fullmatch(r"usage: .*\n", ended.stderr)
 
