@@ -354,12 +354,44 @@ def forward(found: Json) -> Iterator[str]:
     )
 
 
+def pages_recording(found: Json) -> Iterator[str]:
+    yield "## The recording on the page of a run"
+    yield (
+        "Frames between the change of the list and the first frame on the screen that shows the "
+        "step; Chromium without a graphics card, two cores."
+    )
+    names = ("steps", "p50_frames", "p95_frames", "max_frames")
+    rows = [(speed, *(it[name] for name in names)) for speed, it in found["frame_error"].items()]
+    yield table(("speed", "steps", "median", "95 %", "most"), rows)
+    scenes = {
+        "steps_2000": "A run of 2,000 steps, of which a link does not show the conversation:",
+        "steps_and_messages_2000": "The same with its conversation of 2,000 messages:",
+    }
+    for name, words in scenes.items():
+        yield words
+        yield table(
+            ("processor", "first paint", "list", "longest task", "over 50 ms", "elements"),
+            [
+                (
+                    "as it is" if way == "processor_1x_slower" else "four times slower",
+                    f"{it['first_paint_ms']} ms",
+                    f"{it['list_painted_ms']} ms",
+                    f"{it['longest_task_ms']} ms",
+                    it["tasks_over_50_ms"],
+                    f"{it['elements']:,}",
+                )
+                for way, it in found[name].items()
+            ],
+        )
+
+
 SECTIONS = {
     "launch": launch,
     "screenshot": screenshots,
     "service": service,
     "settle": settle,
     "recording": recording,
+    "pages_recording": pages_recording,
     "relay": relay,
     "forward": forward,
     "mcp": mcp,

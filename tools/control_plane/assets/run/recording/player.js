@@ -2,7 +2,8 @@
 //
 // The time that the page shows is that of the frame on the screen. A frame lasts until the next
 // one, which may be long after it, because the recorder writes a frame only when the screen changed:
-// from two frames on, the clock of the video counts.
+// from four frames on, the clock of the video counts. Earlier, a busy browser would show a step before
+// its frame.
 import { element } from "../../dom.js";
 import { clamp } from "./time_scale.js";
 
@@ -11,6 +12,7 @@ import { clamp } from "./time_scale.js";
 
 // The recorder writes 15 frames a second at most.
 export const FRAME = 1 / 15;
+const HELD = 4;
 
 /** The steps as chapters, for programs that assist people. @param {string} src */
 const track = (src) => element("track", { label: "Steps", srclang: "en", src, kind: "chapters", default: true });
@@ -117,7 +119,7 @@ export class Player {
     let at = video.currentTime;
     if (frameAt !== null && !video.paused && !video.seeking) {
       const late = at - frameAt;
-      at = late > 2 * FRAME * Math.max(1, video.playbackRate) || late < -1 ? at : frameAt;
+      at = late > HELD * FRAME * Math.max(1, video.playbackRate) || late < -1 ? at : frameAt;
     }
     return this.start(this.part) + at;
   }

@@ -155,8 +155,9 @@ export class Recording {
 
   /** Groups the steps by the sentences of the agent. @param {any[]} messages of the chat */
   showMessages(messages) {
+    const known = this.sentences.size;
     this.sentences = sentencesOf(messages);
-    if (this.run) {
+    if (this.run && this.sentences.size !== known) {
       this.showSteps();
     }
   }
