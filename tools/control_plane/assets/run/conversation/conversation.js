@@ -12,7 +12,7 @@ import { activityWords } from "./activity_words.js";
 import { makeNode, updateNode } from "./cards.js";
 import { nodesOf } from "./nodes.js";
 
-const PORTION = 200;
+const PORTION = 60;
 const NEAR_END = 80;
 
 export class Conversation {
