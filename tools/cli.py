@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import sys
+from types import TracebackType
 from typing import Annotated, Any, Literal
 
 import typer
@@ -46,6 +47,8 @@ from .command_line.verbs import app as verbs
 
 # 130 is what shells return for a command that SIGINT ended: 128 + 2.
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+TRACEBACK = "DESKHAND_TRACEBACK"
+"""Variable that shows where an internal error happened."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -271,8 +274,20 @@ def run_line(arguments: list[str] | None = None) -> int:
     return status if isinstance(status, int) else FAILED
 
 
+def print_internal_error(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """Print an error that no command expects as one line; its traceback if that is asked for."""
+    if os.environ.get(TRACEBACK):
+        sys.__excepthook__(kind, error, trace)
+        return
+    reason = " ".join(str(error).split()) or "no reason is given"
+    sys.stderr.write(f"deskhand: internal error: {reason}; {TRACEBACK}=1 shows where\n")
+
+
 def main() -> None:
     """Run the command line and end the process."""
+    sys.excepthook = print_internal_error
     status = run_line()
     # ``os._exit`` writes no buffers. A reader that is gone is no reason for a message.
     with contextlib.suppress(BrokenPipeError):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import typer
 
-from deskhand.tools.cli import app, run_line
+from deskhand.tools.cli import app, print_internal_error, run_line
 from tests.tools.commands.fake_plane import Answer, FakePlane, fake_plane
 
 ID = "0b8b6f3c-9d0a-4b62-8c63-5c1f6c0e7d11"
@@ -336,3 +336,9 @@ def test_a_sheet_of_a_run_is_written_to_a_file(plane: FakePlane, tmp_path: Path)
     assert to.read_bytes() == b"made"
     ((path, _),) = plane.sent("GET")
     assert path.endswith("sheet.png?columns=3&steps=all")
+
+
+def test_an_internal_error_is_one_line(capsys: Any) -> None:
+    error = KeyError("the field\nis missing")
+    print_internal_error(type(error), error, None)
+    assert "the field" in one_error(capsys.readouterr().err)
