@@ -50,12 +50,15 @@ def listing(
 def new(
     name: Annotated[str, typer.Option(help="A name for people.")] = "",
     template: Annotated[str, typer.Option(help="Name of a template.")] = "",
+    profile: Annotated[
+        str, typer.Option(help="Name of a profile of its browser, which keeps sign-ins.")
+    ] = "",
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a desktop, and print its id when it is ready."""
-    order = {"name": name, "template": template}
+    order = {"name": name, "template": template, "profile": profile}
     raise typer.Exit(_desktops().new(plane_selector(url, data_dir), order, as_json))
 
 
