@@ -216,7 +216,7 @@ def main() -> None:
             except AssertionError as error:
                 flows[flow.name] = {"error": str(error)}
             print(f"{flow.name:10}", json.dumps(flows[flow.name]), flush=True)
-    save("playbooks", results)
+            save("playbooks", results)
 
 
 if __name__ == "__main__":
