@@ -194,6 +194,7 @@ tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/c
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
 tools/run_list: tools/conversation tools/store
+tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/websocket
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
 tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks

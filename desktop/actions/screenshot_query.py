@@ -15,6 +15,9 @@ PARAMETERS = (
     *("coordinate_space", "scaled_width", "scaled_height"),
 )
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,15}")
+_SECONDS = re.compile(r"[0-9]{1,3}([.][0-9]{1,3})?")
+LONGEST_WAIT = 60.0
+"""Seconds that a request may wait for a change; proxies end silent ones after about a minute."""
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -29,6 +32,22 @@ def screenshot_request(query: Iterable[tuple[str, str]], native: Size) -> Action
         _check(name, wanted)
         wanted[name] = _value(name, value)
     return action_request(wanted, native)
+
+
+def without_wait(query: Iterable[tuple[str, str]]) -> tuple[list[tuple[str, str]], float]:
+    """Return the query without ``wait``, and how many seconds that is: 0 if it is missing.
+
+    Raises:
+        InvalidAction: If it is no number from 0 to `LONGEST_WAIT`, or named twice.
+    """
+    pairs = list(query)
+    waits = [value for name, value in pairs if name == "wait"]
+    if len(waits) > 1:
+        raise InvalidAction('The parameter "wait" is there twice.')
+    value = waits[0] if waits else "0"
+    if not _SECONDS.fullmatch(value) or float(value) > LONGEST_WAIT:
+        raise InvalidAction(f'The parameter "wait" must be 0 to {LONGEST_WAIT:g} seconds.')
+    return [pair for pair in pairs if pair[0] != "wait"], float(value)
 
 
 def _check(name: str, wanted: Json) -> None:

@@ -1,7 +1,8 @@
 """The desktop's HTTP routes: status, screenshot, actions."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
@@ -11,10 +12,11 @@ from deskhand.desktop.actions.requests import action_request, batch_request, dec
 from deskhand.desktop.actions.schema import (
     action_schema,
     batch_schema,
+    query_parameters,
     screenshot_parameters,
     sized,
 )
-from deskhand.desktop.actions.screenshot_query import screenshot_request
+from deskhand.desktop.actions.screenshot_query import LONGEST_WAIT, screenshot_request, without_wait
 from deskhand.desktop.geometry import Size, Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags
@@ -24,13 +26,26 @@ from deskhand.desktop.tool_calls.schema import CALL_HEADERS
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
+from .changed_picture import changed_picture
 from .computer import Computer
 from .outcomes import ScreenshotResult
 from .responder import ActionResponder, action_digest
 
+T = TypeVar("T")
+
 PREFIX = "/api/v0/desktop"
 # No client reads this status: nginx logs 499 for a client that closed the connection.
 _CLIENT_CLOSED_REQUEST = 499
+_WAIT = query_parameters(
+    {
+        "wait": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": LONGEST_WAIT,
+            "description": "Seconds to wait for a picture other than that of If-None-Match.",
+        }
+    }
+)
 _ENDING = ("Desktop API is shutting down.", "the request was cancelled and its input released")
 
 
@@ -50,6 +65,7 @@ def router(
     ending = closing or asyncio.Event()
     routes = APIRouter(prefix=PREFIX, tags=["desktop"])
     _add_pointer(routes, computer)
+    _add_screenshot(routes, computer, ending)
 
     @routes.get("")
     async def desktop_status() -> Json:
@@ -59,21 +75,6 @@ def router(
         `session.browser_sandbox` has the `setting`, `on`, and the `reason` if it cannot work.
         """
         return status()
-
-    @routes.head("/screenshot", include_in_schema=False)
-    @routes.get(
-        "/screenshot",
-        response_class=Response,
-        responses=_PICTURE_ANSWERS,
-        openapi_extra=sized({"parameters": screenshot_parameters()}, computer.size),
-    )
-    async def screenshot(request: Request) -> Response:
-        """A picture of the screen; 304 where the caller has it already."""
-        with answered():
-            wanted = screenshot_request(request.query_params.multi_items(), computer.size)
-            known = etags(",".join(request.headers.getlist("if-none-match")))
-            taken = await computer.picture(picture_of(wanted, computer.size), known)
-            return _picture(taken, wanted.space)
 
     @routes.post("/action", openapi_extra=_body(action_schema(), computer.size), responses=_ERRORS)
     async def action(request: Request) -> Response:
@@ -110,6 +111,27 @@ def _add_pointer(routes: APIRouter, computer: Computer) -> None:
             return {"native_point": [found.x, found.y]}
 
 
+def _add_screenshot(routes: APIRouter, computer: Computer, ending: asyncio.Event) -> None:
+    @routes.head("/screenshot", include_in_schema=False)
+    @routes.get(
+        "/screenshot",
+        response_class=Response,
+        responses=_PICTURE_ANSWERS,
+        openapi_extra=sized({"parameters": [*screenshot_parameters(), *_WAIT]}, computer.size),
+    )
+    async def screenshot(request: Request) -> Response:
+        """A picture of the screen; 304 where the caller has it already, after `wait` seconds."""
+        with answered():
+            query, wait = without_wait(request.query_params.multi_items())
+            wanted = screenshot_request(query, computer.size)
+            known = etags(",".join(request.headers.getlist("if-none-match")))
+            picture = picture_of(wanted, computer.size)
+            taken = await _unless_over(
+                request, changed_picture(computer, picture, known, wait), ending
+            )
+            return _picture(taken, wanted.space)
+
+
 def _caller(request: Request) -> Caller:
     return caller_of(request.headers, request.scope.get(TOOL, COMPUTER))
 
@@ -123,19 +145,24 @@ async def _done_once(
     if ending.is_set():
         raise refusal(503, *_ENDING)
 
+    answering = reply.once(once, digest, instance_of(request.headers))
+    status, answer = await _unless_over(request, answering, ending)
+    return JSONResponse(answer, status)
+
+
+async def _unless_over(
+    request: Request, answering: Coroutine[Any, Any, T], ending: asyncio.Event
+) -> T:
+    """Return what the coroutine does, unless the service ends or the client disconnects."""
+
     async def service_ends() -> None:
         await ending.wait()
         raise refusal(503, *_ENDING)
 
     try:
-        status, answer = await run_unless(
-            reply.once(once, digest, instance_of(request.headers)),
-            service_ends(),
-            disconnected(request.receive),
-        )
+        return await run_unless(answering, service_ends(), disconnected(request.receive))
     except ClientGone:
         raise HTTPException(_CLIENT_CLOSED_REQUEST, "The client went away.") from None
-    return JSONResponse(answer, status)
 
 
 def _picture(taken: ScreenshotResult, space: Space) -> Response:

@@ -294,6 +294,10 @@ class Fleet:
                 await self._drop(entry)
         return found
 
+    def states(self) -> frozenset[tuple[str, bool, bool]]:
+        """Return id, life and display of each desktop; another value means that `list` differs."""
+        return frozenset((e.id, is_alive(e), e.has_display) for e in self._known.values())
+
     def _info(self, entry: RegisteredDesktop) -> DesktopInfo:
         return info_of(entry, self._live_url(entry.id))
 

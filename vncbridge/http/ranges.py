@@ -5,8 +5,19 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 _ONE_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.ASCII | re.IGNORECASE)
+MOST_PLAYED = 4 << 20
+"""Bytes of one range for a player of a page.
+
+A browser reads ahead for a while and then leaves the response open, and it opens six connections to
+one host at most. It requests what follows when it needs it.
+"""
+
 # Such numbers fit into 64 bits, and Python refuses to convert thousands of digits.
 _MOST_DIGITS = 18
+
+
+_PLAYERS = ("audio", "video")
+"""Values of Sec-Fetch-Dest (Fetch Metadata Request Headers, section 2.1)."""
 
 
 class Span(NamedTuple):
@@ -42,6 +53,9 @@ def select(
     span = parse_range(headers.get("range") if valid else None, size)
     if span is None:
         return SelectedRange(200, Span(0, size), {"Content-Length": str(size)})
+    if headers.get("sec-fetch-dest") in _PLAYERS:
+        # Section 15.3.7: a part of the requested range is an answer, too.
+        span = Span(span.start, min(span.end, span.start + MOST_PLAYED))
     about = {
         "Content-Length": str(span.end - span.start),
         "Content-Range": f"bytes {span.start}-{span.end - 1}/{size}",

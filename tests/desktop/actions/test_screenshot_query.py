@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from deskhand.desktop.actions.catalog import Screenshot
 from deskhand.desktop.actions.schema import screenshot_parameters
-from deskhand.desktop.actions.screenshot_query import PARAMETERS, screenshot_request
+from deskhand.desktop.actions.screenshot_query import PARAMETERS, screenshot_request, without_wait
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Region, Size
 from deskhand.desktop.screenshots.options import PictureOptions
@@ -93,3 +93,28 @@ texts = st.text(max_size=9) | st.sampled_from(["1,2,3,4", "0,0,0,0", "1", "true"
 def test_whatever_the_query_it_is_read_or_refused(query: list[tuple[str, str]]) -> None:
     with suppress(InvalidAction):
         assert isinstance(screenshot_request(query, NATIVE).action, Screenshot)
+
+
+@pytest.mark.parametrize(
+    ("query", "rest", "wait"),
+    [
+        ([], [], 0.0),
+        ([("wait", "25")], [], 25.0),
+        ([("format", "png"), ("wait", "0.5")], [("format", "png")], 0.5),
+    ],
+)
+def test_the_time_to_wait_is_not_part_of_the_picture(
+    query: list[tuple[str, str]], rest: list[tuple[str, str]], wait: float
+) -> None:
+    assert without_wait(query) == (rest, wait)
+
+
+@pytest.mark.parametrize("value", ["", "-1", "61", "nan", "1e3", "ten"])
+def test_a_time_that_cannot_be_waited_is_refused(value: str) -> None:
+    with pytest.raises(InvalidAction, match="0 to 60 seconds"):
+        without_wait([("wait", value)])
+
+
+def test_two_times_to_wait_are_refused() -> None:
+    with pytest.raises(InvalidAction, match="twice"):
+        without_wait([("wait", "1"), ("wait", "2")])

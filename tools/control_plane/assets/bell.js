@@ -2,10 +2,10 @@
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
 import { address, get, post } from "./api.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
+import { follow } from "./updates.js";
 import { ago } from "./words.js";
 
 const title = document.title;
-const PAUSE = 10_000;
 const FORBIDDEN = 403;
 
 function row(chat) {
@@ -52,17 +52,10 @@ async function readCount() {
   return chats;
 }
 
-/**
- * Keeps the count on a page that has no list of chats.
- *
- * It is read again from time to time: a second stream of events would take one of the six
- * connections that a browser opens to a host.
- */
+/** Keeps the count on a page that has no list of chats. */
 export async function watchBell() {
   try {
-    if (!document.hidden) {
-      await readCount();
-    }
+    await readCount();
   } catch (error) {
     byId("bell").hidden = true;
     // A link to one run does not show the others.
@@ -70,7 +63,7 @@ export async function watchBell() {
       return;
     }
   }
-  setTimeout(watchBell, PAUSE);
+  follow("chats", () => readCount().catch(() => {}));
 }
 
 /** Shows the chats that wait for a person. */

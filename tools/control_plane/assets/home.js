@@ -4,8 +4,8 @@ import { address, get, post } from "./api.js";
 import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
-import { follow } from "./events.js";
-import { refreshShots, watchShot } from "./shots.js";
+import { watchShot } from "./shots.js";
+import { follow } from "./updates.js";
 import { ago, isAtWork, stateOf } from "./words.js";
 
 const SHOWN = 24;
@@ -90,7 +90,6 @@ async function read() {
     byId("runs-none").hidden = runs.length > 0;
     byId("stop-all").hidden = !listed.chats.some(isAtWork);
     await readBell();
-    refreshShots();
   });
 }
 
@@ -231,14 +230,11 @@ byId("leave").addEventListener("click", async () => {
   });
 });
 
-readStatus();
-readSecrets();
-const again = follow("api/v0/events", read);
-// Desktops come and go without a chat, too.
-setInterval(() => {
+const again = follow(["chats", "desktops"], async () => {
+  await Promise.all([read(), readStatus(), readSecrets()]);
+});
+document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
     again();
-    readSecrets();
-    readStatus();
   }
-}, 10000);
+});

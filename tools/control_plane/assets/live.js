@@ -5,9 +5,9 @@ import { wishes } from "../viewer/wishes.js";
 import { address, get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
-import { follow } from "./events.js";
 import { problemOf, showProblem } from "./problem.js";
 import { limitLinks } from "./rights.js";
+import { follow } from "./updates.js";
 import { isBusy, stateOf, stepTitle } from "./words.js";
 
 const id = encodeURIComponent(idFromPath());
@@ -46,7 +46,7 @@ try {
     const chat = encodeURIComponent(desktop.chat_id);
     const link = byId("run");
     link.href = address(`runs/${chat}`);
-    follow(`api/v0/chats/${chat}/events`, () => readChat(desktop.chat_id));
+    follow(`chat:${chat}`, () => readChat(desktop.chat_id));
   } else {
     setText(byId("doing"), "No agent works here");
   }

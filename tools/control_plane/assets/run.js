@@ -4,7 +4,6 @@ import { get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, keyed, troubled } from "./dom.js";
-import { follow } from "./events.js";
 import { keeping } from "./keeping.js";
 import { problemOf } from "./problem.js";
 import { limitLinks } from "./rights.js";
@@ -21,6 +20,7 @@ import { showFacts } from "./run/facts.js";
 import { showFiles } from "./run/files.js";
 import { Recording } from "./run/recording/recording.js";
 import { tabs } from "./run/tabs.js";
+import { follow } from "./updates.js";
 
 const id = encodeURIComponent(idFromPath());
 const details = new StepDetails(id);
@@ -78,6 +78,6 @@ async function read() {
   });
 }
 
-follow(`api/v0/chats/${id}/events`, read, 700, (text) => conversation.stream(text));
+follow(`chat:${id}`, read, (text) => conversation.stream(text));
 watchBell();
 limitLinks();

@@ -1,9 +1,7 @@
-// Small pictures of live desktops: fetched only while they can be seen, and shown only
-// when they changed.
-import { picture } from "./api.js";
+// Small pictures of live desktops: sent only while they can be seen, and when their screen changed.
+import { subscribe } from "./updates.js";
 
-const PERIOD = 3000;
-const QUERY = "scaled_width=640&scaled_height=360&format=jpeg&quality=70";
+const WIDTH = 640;
 
 class Shot {
   /**
@@ -12,36 +10,35 @@ class Shot {
    */
   constructor(image, desktopId) {
     this.image = image;
-    this.path = `api/v0/desktops/${encodeURIComponent(desktopId)}/desktop/screenshot?${QUERY}`;
-    /** @type {string | null} */
-    this.etag = null;
+    this.topic = `shot:${desktopId}?width=${WIDTH}`;
     this.visible = false;
-    this.busy = false;
+    /** @type {(() => void) | null} */
+    this.unsubscribe = null;
   }
 
-  async refresh() {
-    if (this.busy || !this.visible || document.hidden) {
-      return;
+  /** Subscribes while the picture can be seen, and not otherwise. */
+  update() {
+    const wanted = this.visible && !document.hidden && this.image.isConnected;
+    if (wanted && !this.unsubscribe) {
+      this.unsubscribe = subscribe(this.topic, { picture: (data) => this.show(data) });
+    } else if (!wanted && this.unsubscribe) {
+      this.unsubscribe();
+      this.unsubscribe = null;
     }
-    this.busy = true;
-    try {
-      const found = await picture(this.path, this.etag);
-      if (found) {
-        const old = this.image.src;
-        this.etag = found.etag;
-        this.image.src = URL.createObjectURL(found.blob);
-        this.image.hidden = false;
-        if (old.startsWith("blob:")) {
-          URL.revokeObjectURL(old);
-        }
-      }
-    } catch {
-      // The next round tries again; the list says when a desktop is gone.
+  }
+
+  /** @param {Uint8Array<ArrayBuffer>} data */
+  show(data) {
+    const old = this.image.src;
+    this.image.src = URL.createObjectURL(new Blob([data], { type: "image/jpeg" }));
+    this.image.hidden = false;
+    if (old.startsWith("blob:")) {
+      URL.revokeObjectURL(old);
     }
-    this.busy = false;
   }
 }
 
+/** @type {Map<Element, Shot>} */
 const shots = new Map();
 
 const seen = new IntersectionObserver((entries) => {
@@ -49,10 +46,25 @@ const seen = new IntersectionObserver((entries) => {
     const shot = shots.get(entry.target);
     if (shot) {
       shot.visible = entry.isIntersecting;
-      shot.refresh();
+      shot.update();
+      forget(entry.target, shot);
     }
   }
 });
+
+/**
+ * Forgets a place that left the page: its observer reports that as the last entry.
+ *
+ * @param {Element} place
+ * @param {Shot} shot
+ */
+function forget(place, shot) {
+  if (!place.isConnected) {
+    seen.unobserve(place);
+    shots.delete(place);
+    URL.revokeObjectURL(shot.image.src);
+  }
+}
 
 /**
  * @param {Element} place
@@ -60,21 +72,18 @@ const seen = new IntersectionObserver((entries) => {
  * @param {string} desktopId
  */
 export function watchShot(place, image, desktopId) {
+  const old = shots.get(place);
+  if (old) {
+    old.visible = false;
+    old.update();
+    seen.unobserve(place);
+  }
   shots.set(place, new Shot(image, desktopId));
   seen.observe(place);
 }
 
-export function refreshShots() {
-  for (const [place, shot] of shots) {
-    if (place.isConnected) {
-      shot.refresh();
-    } else {
-      seen.unobserve(place);
-      shots.delete(place);
-      URL.revokeObjectURL(shot.image.src);
-    }
+document.addEventListener("visibilitychange", () => {
+  for (const shot of shots.values()) {
+    shot.update();
   }
-}
-
-setInterval(refreshShots, PERIOD);
-document.addEventListener("visibilitychange", refreshShots);
+});

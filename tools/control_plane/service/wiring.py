@@ -73,6 +73,7 @@ from .facts import service_facts
 from .fleet import open_fleet, templates_tool
 from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
+from .live import live_router
 from .machine_tools import machine_tools
 from .measured import metrics_router
 from .models import open_models, start_preloading
@@ -117,8 +118,7 @@ async def control_plane(
     data, closing = settings.data_dir, asyncio.Event()
     token = read_token(token_file or data / "token")
     async with AsyncExitStack() as stack:
-        # First, while there is only one thread to fork.
-        decoder = stack.enter_context(Decoder(settings.decoder_seconds))
+        decoder = stack.enter_context(Decoder(settings.decoder_seconds))  # Forks: one thread yet.
         protections = plane_protections(user, own_name(), decoder.refusal)
         secret_store = SecretStore(data, keys)
         stack.enter_context(logged(data / "logs", secret_store.hide))
@@ -155,6 +155,7 @@ async def control_plane(
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
+                live_router(credentials.instance, chats, fleet, store, closing, stack),
                 *_admin_routers(secret_store, audit, credentials, base_url, store, fleet),
                 *(metrics_router(data, store, chats, fleet), playbooks.router(chats)),
             ],

@@ -1,0 +1,92 @@
+// The page's one WebSocket: events of chats, desktops and viewers, and pictures of screens.
+//
+// A page holds no HTTP response open: a browser opens six connections to one host for all tabs.
+import { address } from "./api.js";
+import { Subscriptions, pauseBefore } from "./subscriptions.js";
+
+/** @typedef {import("./subscriptions.js").Handlers} Handlers */
+
+const PAUSE = 250;
+
+/** @type {WebSocket | null} */
+let socket = null;
+let failures = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let timer;
+const subscriptions = new Subscriptions((message) => socket?.send(JSON.stringify(message)));
+
+function connect() {
+  clearTimeout(timer);
+  const made = new WebSocket(address("api/v0/live").replace(/^http/, "ws"));
+  made.binaryType = "arraybuffer";
+  made.addEventListener("open", () => {
+    failures = 0;
+    subscriptions.opened();
+  });
+  made.addEventListener("message", ({ data }) => {
+    if (typeof data === "string") {
+      subscriptions.received(JSON.parse(data));
+    } else {
+      subscriptions.receivedPicture(new Uint8Array(data));
+    }
+  });
+  made.addEventListener("close", () => {
+    if (socket === made) {
+      socket = null;
+      subscriptions.closed();
+      timer = setTimeout(connect, pauseBefore(failures));
+      failures += 1;
+    }
+  });
+  socket = made;
+}
+
+/**
+ * Calls the handlers of a topic until the returned function is called: `event` for each event,
+ * `again` when events were missed, `picture` for each picture.
+ *
+ * @param {string} topic `chats`, `chat:ID`, `desktops`, `viewers:ID` or `shot:ID?width=N`
+ * @param {Handlers} handlers
+ */
+export function subscribe(topic, handlers) {
+  if (!socket && !timer) {
+    connect();
+  }
+  return subscriptions.add(topic, handlers);
+}
+
+/**
+ * Calls `read` now, and again after anything happened to one of the topics: not more often than
+ * every `PAUSE` milliseconds, never twice at a time.
+ *
+ * @param {string | string[]} topics
+ * @param {() => Promise<void>} read
+ * @param {(text: string) => void} [streamed]  receives the text so far of a reply
+ */
+export function follow(topics, read, streamed = () => {}) {
+  let reading = false;
+  let wanted = false;
+
+  async function again() {
+    if (reading) {
+      wanted = true;
+      return;
+    }
+    reading = true;
+    do {
+      wanted = false;
+      await read();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+    } while (wanted);
+    reading = false;
+  }
+
+  for (const topic of [topics].flat()) {
+    subscribe(topic, {
+      event: ({ kind, data }) => (kind === "text" ? streamed(data.text || "") : again()),
+      again,
+    });
+  }
+  again();
+  return again;
+}

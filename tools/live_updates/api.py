@@ -1,0 +1,47 @@
+"""The WebSocket ``GET /api/v0/live`` of pages.
+
+Browsers open six HTTP/1.1 connections to one host for all tabs together, so that the seventh page
+with an event stream would never load. WebSockets do not count among them: each page opens one, and
+subscribes to topics. Access control is that of all routes (Host, Origin, cookie or ticket); the
+scope is checked for each topic.
+
+After a disconnect a page subscribes again with the id of the last event that it has, and misses
+none. If the events since then are not kept any more, or another control plane gave the id, it is
+asked to read again. A page that reads slowly loses pictures and never an event.
+"""
+
+import asyncio
+
+from fastapi import APIRouter, WebSocket
+
+from deskhand.vncbridge.auth.policy import Principal
+from deskhand.vncbridge.websocket.client_stream import NORMAL, ClientStream, CloseReason
+
+from .connection import LiveConnection, LiveSources
+
+GOING_AWAY = CloseReason(1001, "The service ends.")
+
+
+def router(sources: LiveSources, closing: asyncio.Event) -> APIRouter:
+    """Return the route; ``closing`` ends all sockets."""
+    routes = APIRouter(tags=["events"])
+
+    @routes.websocket("/api/v0/live")
+    async def live(websocket: WebSocket) -> None:
+        principal: Principal = websocket.scope["state"]["principal"]
+        await websocket.accept()
+        stream = ClientStream(websocket)
+        serving = asyncio.ensure_future(LiveConnection(sources, principal, stream).run())
+        ending = asyncio.ensure_future(closing.wait())
+        try:
+            await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if not serving.done():
+                await stream.close(GOING_AWAY)
+            elif (reason := serving.result()).code != NORMAL:
+                await stream.close(reason)
+        finally:
+            for task in (serving, ending):
+                task.cancel()
+            await asyncio.gather(serving, ending, return_exceptions=True)
+
+    return routes
