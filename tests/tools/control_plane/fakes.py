@@ -26,6 +26,9 @@ from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import ProfileTaken, UnknownDesktop
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
+from deskhand.tools.live_updates.api import router as live_router
+from deskhand.tools.live_updates.connection import LiveSources
+from deskhand.tools.live_updates.desktop_changes import DesktopChanges
 from deskhand.tools.run_activities.activity import (
     Activity,
     control_sessions,
@@ -507,6 +510,15 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     scopes = changes.pop("scopes", ("admin",))
     protections = changes.pop("protections", ())
     about = ServiceFacts("1.2.3", "scripted:demo", False, tmp_path, protections=protections)
+
+    async def owners(kind: str, name: str) -> frozenset[str]:
+        if kind == "chat":
+            return frozenset({name})
+        return frozenset(filter(None, [(await files.get(name)).chat_id]))
+
+    changes_of_desktops = DesktopChanges(lambda: frozenset(desktops.known))
+    live = LiveSources("plane", chats, desktops, changes_of_desktops, owners)
+    pages = [live_router(live, closing), *changes.pop("pages", ())]
     app = create_app(
         chats=chats,
         desktops=desktops,
@@ -515,16 +527,11 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
         about=lambda: about,
         disk=lambda: {"free_bytes": 5, "low": False},
         closing=closing,
+        pages=pages,
         **changes,
     )
     credentials = Credentials("0123456789ab", time.time)
     credentials.accept_token(TOKEN, Principal("admin", scopes))
-
-    async def owners(kind: str, name: str) -> frozenset[str]:
-        if kind == "chat":
-            return frozenset({name})
-        return frozenset(filter(None, [(await files.get(name)).chat_id]))
-
     install_auth(
         *(app, AccessPolicy(), credentials),
         kin=owners,
