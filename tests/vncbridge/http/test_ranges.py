@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.vncbridge.http.ranges import (
+    MOST_PLAYED,
     Span,
     Unsatisfiable,
     if_range_matches,
@@ -78,3 +79,15 @@ def test_a_range_is_selected_with_its_headers() -> None:
     assert select(stale, 9, '"a"', "Thu, 1").status == 200
     with pytest.raises(Unsatisfiable):
         select({"range": "bytes=9-"}, 9, '"a"')
+
+
+@pytest.mark.parametrize("kind", ["video", "audio"])
+def test_a_player_of_a_page_gets_four_mebibytes_at_a_time(kind: str) -> None:
+    player = {"range": "bytes=100-", "sec-fetch-dest": kind}
+    found = select(player, 100 << 20, '"a"')
+    assert found.status == 206
+    assert found.span == Span(100, 100 + MOST_PLAYED)
+    assert found.headers["Content-Length"] == str(MOST_PLAYED)
+    # What is left is given whole, and other clients get what they request.
+    assert select({**player, "range": "bytes=0-"}, 5, '"a"').span == Span(0, 5)
+    assert select({"range": "bytes=0-"}, 100 << 20, '"a"').span == Span(0, 100 << 20)

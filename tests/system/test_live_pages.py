@@ -1,0 +1,71 @@
+"""Twelve tabs of a real Chromium, each with one WebSocket for all that it shows."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from tests.system.browsing import plain_page
+from tests.system.services import PATIENCE, Service, service
+from tests.system.test_whole_browser import sign_in
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser]
+
+TABS = 12
+PAINTED = "image => image.complete && image.naturalWidth > 0"
+
+
+@contextmanager
+def tabs(plane: Service, browser: Browser, count: int) -> Iterator[list[Page]]:
+    """Open the home page in tabs of one browser, which share its connections."""
+    with plain_page(browser) as first:
+        sign_in(plane, first)
+        context: BrowserContext = first.context
+        pages = [first, *(context.new_page() for _ in range(count - 1))]
+        for page in pages[1:]:
+            page.set_default_timeout(PATIENCE * 1000)
+            page.goto(plane.url)
+        yield pages
+
+
+@pytest.mark.slow("a desktop, and a dozen pages")
+def test_twelve_tabs_are_painted_and_follow_what_happens(plane: Service, browser: Browser) -> None:
+    desktop = plane.post("/api/v0/desktops", {"name": "seen in all tabs"})
+    with tabs(plane, browser, TABS) as pages:
+        for page in pages:
+            expect(page.get_by_text("seen in all tabs")).to_be_visible()
+        # Pictures are sent to the tab that is in front.
+        pages[-1].bring_to_front()
+        image = pages[-1].locator("#desktops img").first
+        expect(image).to_be_visible()
+        handle = image.element_handle()
+        assert handle is not None
+        pages[-1].wait_for_function(PAINTED, arg=handle)
+        assert plane.http.delete(f"/api/v0/desktops/{desktop['id']}").is_success
+        for page in pages:
+            expect(page.get_by_text("seen in all tabs")).to_have_count(0)
+
+
+@pytest.mark.soak
+@pytest.mark.slow("two control planes, one after the other")
+def test_tabs_follow_a_control_plane_that_was_killed_and_started_again(
+    browser: Browser, tmp_path: Path
+) -> None:
+    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with ExitStack() as stack:
+        plane = stack.enter_context(service(tmp_path / "first", *command))
+        port = plane.url.rpartition(":")[2]
+        pages = stack.enter_context(tabs(plane, browser, 3))
+        plane.post("/api/v0/chats", {"title": "before", "prompt": "say hello"})
+        for page in pages:
+            expect(page.get_by_text("before").first).to_be_visible()
+        plane.process.kill()
+        plane.process.wait()
+        again = stack.enter_context(
+            service(tmp_path / "second", *command[:-1], f"127.0.0.1:{port}")
+        )
+        again.post("/api/v0/chats", {"title": "after", "prompt": "say hello"})
+        for page in pages:
+            expect(page.get_by_text("after").first).to_be_visible()
