@@ -166,3 +166,8 @@ def test_an_unknown_dialect_is_refused_with_the_known_ones(name: object) -> None
 def test_mcp_servers_are_trusted_on_request_only() -> None:
     assert not parse([]).trust_mcp_servers
     assert parse(["--trust-mcp-servers"]).trust_mcp_servers
+
+
+def test_the_directory_of_a_profile_is_absolute() -> None:
+    assert parse(["--profile", "kept"]).profile == Path.cwd() / "kept"
+    assert parse(["--profile", "/var/kept"]).profile == Path("/var/kept")
