@@ -5,6 +5,7 @@ import { wishes } from "../viewer/wishes.js";
 import { address, get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
+import { Side } from "./live/side.js";
 import { problemOf, showProblem } from "./problem.js";
 import { limitLinks } from "./rights.js";
 import { follow } from "./updates.js";
@@ -21,18 +22,18 @@ new Viewer(byId("viewer"), addresses, wished).connect();
 watchBell();
 limitLinks();
 
-async function readChat(chatId) {
+/** Shows what the agent does, if the credential covers its run. */
+async function readRun(side) {
   try {
-    const chat = await get(`api/v0/chats/${encodeURIComponent(chatId)}`);
+    const chat = await side.read();
     const last = chat.steps.at(-1);
     setText(byId("title"), chat.title || "Desktop");
     document.title = `${chat.title || "Desktop"} · Deskhand`;
-    const doing = isBusy(chat) && last ? stepTitle(last) : stateOf(chat)[0];
-    setText(byId("doing"), doing);
-    // Only now it is known that the credential covers the run.
+    setText(byId("doing"), isBusy(chat) && last ? stepTitle(last) : stateOf(chat)[0]);
     byId("run").hidden = false;
   } catch (error) {
-    setText(byId("doing"), error.message);
+    // A link to the desktop alone does not cover the run.
+    setText(byId("doing"), error.status === 403 ? "" : error.message);
   }
 }
 
@@ -46,7 +47,8 @@ try {
     const chat = encodeURIComponent(desktop.chat_id);
     const link = byId("run");
     link.href = address(`runs/${chat}`);
-    follow(`chat:${chat}`, () => readChat(desktop.chat_id));
+    const side = new Side(chat);
+    follow(`chat:${chat}`, () => readRun(side), (text) => side.conversation.stream(text));
   } else {
     setText(byId("doing"), "No agent works here");
   }
