@@ -155,7 +155,10 @@ class LiveConnection:
             case "viewers":
                 self._start(stack, self._viewers(topic))
             case _:
-                self._start(stack, self._events(topic, await self._subscription(wanted)))
+                events = await self._subscription(wanted)
+                # A task that is cancelled before it begins never reaches its ``finally``.
+                stack.push_async_callback(events.aclose)
+                self._start(stack, self._events(topic, events))
         self._add(note(topic.name, "open"))
 
     def _start(self, stack: AsyncExitStack, work: Awaitable[None]) -> None:
