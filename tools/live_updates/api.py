@@ -15,22 +15,36 @@ import asyncio
 from fastapi import APIRouter, WebSocket
 
 from deskhand.vncbridge.auth.policy import Principal
-from deskhand.vncbridge.websocket.client_stream import NORMAL, ClientStream, CloseReason
+from deskhand.vncbridge.websocket.client_stream import (
+    NORMAL,
+    TRY_AGAIN_LATER,
+    ClientStream,
+    CloseReason,
+)
 
 from .connection import LiveConnection, LiveSources
 
+MOST_PAGES = 1000
+"""Sockets at once; each keeps its messages until they are read."""
+
+FULL = CloseReason(TRY_AGAIN_LATER, "Too many pages are open.")
 GOING_AWAY = CloseReason(1001, "The service ends.")
 
 
-def router(sources: LiveSources, closing: asyncio.Event) -> APIRouter:
-    """Return the route; ``closing`` ends all sockets."""
+def router(sources: LiveSources, closing: asyncio.Event, most: int = MOST_PAGES) -> APIRouter:
+    """Return the route; ``closing`` ends all sockets, of which there are at most ``most``."""
     routes = APIRouter(tags=["events"])
+    pages = set[ClientStream]()
 
     @routes.websocket("/api/v0/live")
     async def live(websocket: WebSocket) -> None:
         principal: Principal = websocket.scope["state"]["principal"]
         await websocket.accept()
         stream = ClientStream(websocket)
+        if len(pages) >= most:
+            await stream.close(FULL)
+            return
+        pages.add(stream)
         serving = asyncio.ensure_future(LiveConnection(sources, principal, stream).run())
         ending = asyncio.ensure_future(closing.wait())
         try:
@@ -40,6 +54,7 @@ def router(sources: LiveSources, closing: asyncio.Event) -> APIRouter:
             elif (reason := serving.result()).code != NORMAL:
                 await stream.close(reason)
         finally:
+            pages.remove(stream)
             for task in (serving, ending):
                 task.cancel()
             await asyncio.gather(serving, ending, return_exceptions=True)

@@ -214,7 +214,6 @@ class LiveConnection:
             async with service.websocket(WATCH) as watch:
                 async for state in watch:
                     text = state if isinstance(state, str) else state.decode()
-                    self._outbox.add(f'{note(topic.name, "state")[:-1]},"data":{text}}}')
-                    self._waiting.set()
+                    self._add(f'{note(topic.name, "state")[:-1]},"data":{text}}}')
         except (UnknownDesktop, DesktopUnavailable, DesktopRefused) as error:
             self._add(note(topic.name, "ended", message=str(error)))

@@ -26,6 +26,7 @@ from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import ProfileTaken, UnknownDesktop
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome, ToolSpec
+from deskhand.tools.live_updates.api import MOST_PAGES
 from deskhand.tools.live_updates.api import router as live_router
 from deskhand.tools.live_updates.connection import LiveSources
 from deskhand.tools.live_updates.desktop_changes import DesktopChanges
@@ -518,7 +519,8 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
 
     changes_of_desktops = DesktopChanges(lambda: frozenset(desktops.known))
     live = LiveSources("plane", chats, desktops, changes_of_desktops, owners)
-    pages = [live_router(live, closing), *changes.pop("pages", ())]
+    most = changes.pop("most_pages", MOST_PAGES)
+    pages = [live_router(live, closing, most), *changes.pop("pages", ())]
     app = create_app(
         chats=chats,
         desktops=desktops,

@@ -158,3 +158,28 @@ def test_the_end_of_the_service_closes_the_socket(tmp_path: Path) -> None:
             assert closed.value.rcvd.code == 1001
 
     asyncio.run(scenario())
+
+
+def test_one_page_too_many_is_refused_until_another_one_closes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, most_pages=1)
+        bound, address = local_socket()
+        url, headers = f"ws://{address}/api/v0/live", {"Authorization": f"Bearer {TOKEN}"}
+        async with asyncio.timeout(LIMIT), serving(shown.app, bound):
+            async with connect(url, additional_headers=headers) as first:
+                assert (await said(first, subscribe="chats"))["kind"] == "open"
+                async with connect(url, additional_headers=headers) as second:
+                    with pytest.raises(ConnectionClosed) as closed:
+                        await second.recv()
+                    assert closed.value.rcvd is not None
+                    assert closed.value.rcvd.code == 1013
+            # The server may notice the end of the first one later than its client.
+            while True:
+                async with connect(url, additional_headers=headers) as third:
+                    try:
+                        assert (await said(third, subscribe="chats"))["kind"] == "open"
+                    except ConnectionClosed:
+                        continue
+                    break
+
+    asyncio.run(scenario())

@@ -1,7 +1,7 @@
 // The page's one WebSocket: events of chats, desktops and viewers, and pictures of screens.
 //
 // A page holds no HTTP response open: a browser opens six connections to one host for all tabs.
-import { address } from "./api.js";
+import { address, get } from "./api.js";
 import { Subscriptions, pauseBefore } from "./subscriptions.js";
 
 /** @typedef {import("./subscriptions.js").Handlers} Handlers */
@@ -19,7 +19,9 @@ function connect() {
   clearTimeout(timer);
   const made = new WebSocket(address("api/v0/live").replace(/^http/, "ws"));
   made.binaryType = "arraybuffer";
+  let wasOpen = false;
   made.addEventListener("open", () => {
+    wasOpen = true;
     failures = 0;
     subscriptions.opened();
   });
@@ -36,6 +38,11 @@ function connect() {
       subscriptions.closed();
       timer = setTimeout(connect, pauseBefore(failures));
       failures += 1;
+      if (!wasOpen) {
+        // A browser keeps the reason of a refused handshake to itself: the session may have ended,
+        // which this request notices.
+        get("api/v0/status").catch(() => {});
+      }
     }
   });
   socket = made;
