@@ -145,6 +145,10 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(
             arg=wanted["video_start"],
         )
         expect(page.locator("#now")).to_contain_text(f"of {len(steps)}: ")
+        # The rows show the screen around each step.
+        page.wait_for_function(
+            "() => document.querySelector('.step-crop:not([hidden]) img')?.naturalWidth > 0"
+        )
         page.get_by_role("button", name="Pin").click()
         expect(page.get_by_role("button", name="Pinned")).to_be_visible()
         assert plane.get(f"/api/v0/runs/{spawned['chat_id']}")["recordings"][0]["pinned"]

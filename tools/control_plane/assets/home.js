@@ -4,67 +4,11 @@ import { address, get, post } from "./api.js";
 import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
-import { watchShot } from "./shots.js";
+import { showDesktops } from "./home/desktops.js";
 import { follow } from "./updates.js";
-import { ago, isAtWork, stateOf } from "./words.js";
+import { ago, isAtWork } from "./words.js";
 
 const SHOWN = 24;
-
-function desktopCard(desktop) {
-  const image = element("img", { alt: "", hidden: true, decoding: "async" });
-  const place = element("span", { className: "shot" }, image);
-  const card = element(
-    "li",
-    { className: "card" },
-    element(
-      "a",
-      { href: address(`desktops/${encodeURIComponent(desktop.id)}`) },
-      place,
-      element("span", { className: "card-title" }),
-      element(
-        "span",
-        { className: "card-line" },
-        element("span", { className: "badge" }),
-        element("span", { className: "card-when" }),
-      ),
-    ),
-    element("p", { className: "card-warning", hidden: true }),
-  );
-  return card;
-}
-
-const DESKTOP_WORDS = { starting: ["Starting", "busy"], ready: ["Live", "good"], lost: ["Lost", "bad"] };
-
-function updateDesktopCard(card, desktop, chats) {
-  const chat = chats.get(desktop.chat_id);
-  setText(card.querySelector(".card-title"), chat?.title || desktop.name || "Desktop");
-  const [word, tone] = DESKTOP_WORDS[desktop.status] || [desktop.status, "quiet"];
-  const badge = card.querySelector(".badge");
-  setText(badge, word);
-  badge.dataset.tone = tone;
-  const doing = chat ? stateOf(chat)[0] : "No agent works here";
-  setText(card.querySelector(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
-  // A screenshot of a desktop without a display would start its display.
-  if (desktop.has_display && !card.dataset.watched) {
-    card.dataset.watched = "true";
-    watchShot(card.querySelector(".shot"), card.querySelector("img"), desktop.id);
-  }
-  const warning = card.querySelector(".card-warning");
-  // Desktops of other levels lack all protections: that is said once, in the documentation.
-  const missing = desktop.level === "user" ? desktop.missing_protections : [];
-  const warnings = [desktop.browser_warning, ...missing, egressOf(desktop)].filter(Boolean);
-  setText(warning, warnings.join(" · "));
-  warning.hidden = !warnings.length;
-}
-
-function egressOf({ egress }) {
-  // An egress that is open against the default is among the missing protections.
-  if (!egress || egress.mode === "open") {
-    return "";
-  }
-  const names = [...egress.allow, ...egress.grants.map((grant) => `granted ${grant}`)];
-  return [`egress: ${egress.mode}`, ...names].join(", ");
-}
 
 async function read() {
   await troubled(async () => {
@@ -74,10 +18,7 @@ async function read() {
       get(`api/v0/recordings?limit=${SHOWN}`),
     ]);
     const chats = new Map(listed.chats.map((chat) => [chat.id, chat]));
-    keyed(byId("desktops"), desktops.desktops, (d) => d.id, desktopCard, (card, desktop) =>
-      updateDesktopCard(card, desktop, chats),
-    );
-    byId("desktops-none").hidden = desktops.desktops.length > 0;
+    showDesktops(desktops.desktops, chats);
 
     const lengths = new Map(recorded.recordings.map((r) => [r.chat_id, r.video_s]));
     // A chat that only lends its name to callers of the tools has done nothing by itself.

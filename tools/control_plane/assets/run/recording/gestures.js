@@ -59,10 +59,10 @@ export function gestureOf(step, native) {
 
 /**
  * The part of a screenshot around a point, a quarter of its width and height (320x180 of 1280x720).
- * @param {Place | null} at
+ * @param {Place} at
  * @return {Place} its upper left corner, shares of the picture
  */
 export function cropOf(at) {
   const corner = (/** @type {number} */ share) => Math.max(0, Math.min(0.75, share - 0.125));
-  return at ? [corner(at[0]), corner(at[1])] : [0.375, 0.375];
+  return [corner(at[0]), corner(at[1])];
 }

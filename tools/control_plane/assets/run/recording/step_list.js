@@ -166,7 +166,7 @@ export class StepList {
   stepRow() {
     const bar = element("span", { className: "step-bar", "aria-hidden": "true" }, ...LANES.map((lane) => element("i", { "data-lane": lane })));
     const words = element("span", { className: "step-words" }, element("span", { className: "step-title" }), element("span", { className: "step-more" }), bar);
-    const crop = element("span", { className: "step-crop", hidden: true }, element("img", { alt: "", loading: "lazy", decoding: "async" }));
+    const crop = element("span", { className: "step-crop", hidden: true }, element("img", { alt: "", decoding: "async" }));
     return element("li", {}, element("button", { type: "button" }, element("span", { className: "step-time" }), words, crop));
   }
 
@@ -218,9 +218,12 @@ export class StepList {
     if (step.screenshot_file_id && box.dataset.file !== step.screenshot_file_id) {
       box.dataset.file = step.screenshot_file_id;
       image.src = address(`api/v0/files/${step.screenshot_file_id}`);
-      const [left, top] = cropOf(placeOf(step, this.clock.screen));
+      const place = placeOf(step, this.clock.screen);
+      const [left, top] = place ? cropOf(place) : [0, 0];
       image.style.left = `${-left * 400}%`;
       image.style.top = `${-top * 400}%`;
+      // A step without a point concerns the whole screen.
+      image.style.width = place ? "400%" : "100%";
     }
   }
 

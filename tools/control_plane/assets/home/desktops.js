@@ -1,0 +1,101 @@
+// The desktops as cards: those that are used, and those whose agent has ended.
+import { address, remove } from "../api.js";
+import { byId, element, keyed, setText, troubled } from "../dom.js";
+import { watchShot } from "../shots.js";
+import { ago, isAtWork, stateOf } from "../words.js";
+
+/** @typedef {{mode: string, allow: string[], grants: string[]}} Egress */
+/**
+ * @typedef {{
+ *   id: string, name: string, status: string, chat_id: string | null, created_at: number, has_display: boolean,
+ *   level: string, browser_warning: string, missing_protections: string[], egress: Egress | null,
+ * }} Desktop
+ */
+
+/** @type {[string, Tone]} */
+const IDLE = ["Idle", "quiet"];
+/** @type {Record<string, [string, Tone]>} */
+const WORDS = { starting: ["Starting", "busy"], ready: ["Live", "good"], lost: ["Lost", "bad"] };
+
+/**
+ * @param {Desktop[]} desktops
+ * @param {Map<string, Chat>} chats
+ */
+export function showDesktops(desktops, chats) {
+  const isIdle = (/** @type {Desktop} */ desktop) => {
+    const chat = desktop.chat_id === null ? undefined : chats.get(desktop.chat_id);
+    return desktop.status === "ready" && Boolean(chat) && !isAtWork(/** @type {Chat} */ (chat));
+  };
+  const idle = desktops.filter(isIdle);
+  const used = desktops.filter((desktop) => !isIdle(desktop));
+  for (const [list, shown] of /** @type {[HTMLElement, Desktop[]][]} */ ([
+    [byId("desktops"), used],
+    [byId("idle-desktops"), idle],
+  ])) {
+    keyed(list, shown, (desktop) => desktop.id, card, (made, desktop) => update(made, desktop, chats, list.id === "idle-desktops"));
+  }
+  byId("desktops-none").hidden = used.length > 0;
+  byId("idle-section").hidden = idle.length === 0;
+}
+
+/** @param {Desktop} desktop */
+function card(desktop) {
+  const end = element("button", { type: "button", className: "danger card-act", hidden: true }, "End this desktop");
+  end.addEventListener("click", () => troubled(() => remove(`api/v0/desktops/${encodeURIComponent(desktop.id)}`)));
+  return element(
+    "li",
+    { className: "card" },
+    element(
+      "a",
+      { href: address(`desktops/${encodeURIComponent(desktop.id)}`) },
+      element("span", { className: "shot" }, element("img", { alt: "", hidden: true, decoding: "async" })),
+      element("span", { className: "card-title" }),
+      element("span", { className: "card-line" }, element("span", { className: "badge" }), element("span", { className: "card-when" })),
+    ),
+    element("p", { className: "card-warning", hidden: true }),
+    end,
+  );
+}
+
+/**
+ * @param {HTMLElement} made
+ * @param {Desktop} desktop
+ * @param {Map<string, Chat>} chats
+ * @param {boolean} idle
+ */
+function update(made, desktop, chats, idle) {
+  const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (made.querySelector(name));
+  const chat = desktop.chat_id === null ? undefined : chats.get(desktop.chat_id);
+  setText(part(".card-title"), chat?.title || desktop.name || "Desktop");
+  const [word, tone] = idle ? IDLE : WORDS[desktop.status] || [desktop.status, "quiet"];
+  setText(part(".badge"), word);
+  part(".badge").dataset.tone = tone;
+  const doing = chat ? stateOf(chat)[0] : "No agent works here";
+  setText(part(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
+  // A screenshot of a desktop without a display would start its display.
+  if (desktop.has_display && !made.dataset.watched) {
+    made.dataset.watched = "true";
+    watchShot(part(".shot"), /** @type {HTMLImageElement} */ (part("img")), desktop.id);
+  }
+  const warnings = warningsOf(desktop);
+  setText(part(".card-warning"), warnings.join(" · "));
+  part(".card-warning").hidden = !warnings.length;
+  part(".card-act").hidden = !idle;
+}
+
+/** @param {Desktop} desktop */
+function warningsOf(desktop) {
+  // Desktops of other levels lack all protections: that is described once, in the documentation.
+  const missing = desktop.level === "user" ? desktop.missing_protections : [];
+  return [desktop.browser_warning, ...missing, egressOf(desktop)].filter(Boolean);
+}
+
+/** @param {Desktop} desktop */
+function egressOf({ egress }) {
+  // An egress that is open against the default is among the missing protections.
+  if (!egress || egress.mode === "open") {
+    return "";
+  }
+  const names = [...egress.allow, ...egress.grants.map((grant) => `granted ${grant}`)];
+  return [`egress: ${egress.mode}`, ...names].join(", ");
+}
