@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Container
-from contextlib import closing
 
 from deskhand.desktop.screenshots.options import View
 
@@ -24,9 +23,11 @@ async def changed_picture(
     Raises:
         HumanInControl: While a person has control in privacy mode.
     """
+    if not wait:
+        return await computer.picture(wanted, known)
     end = clock() + wait
     # Before the first screenshot: a change after it must not be missed.
-    with closing(computer.observer.damage()) as damage:
+    async with computer.observer.watching() as (damage, _):
         while True:
             taken = await computer.picture(wanted, known)
             remaining = end - clock()

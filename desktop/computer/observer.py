@@ -162,10 +162,6 @@ class Observer:
         """Take a screenshot, without its bytes if its ETag is one of ``known``."""
         return await self._run(lambda: self._screenshot(wanted, stages, known))
 
-    def damage(self) -> DamageWatch:
-        """Return what the screen paints from now on; close it."""
-        return self._screen.watch()
-
     async def watched(
         self,
         act: Callable[[], Awaitable[T]],

@@ -4,6 +4,7 @@ import asyncio
 import base64
 import io
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx2
@@ -177,3 +178,24 @@ def test_a_pointer_that_moved_is_a_new_picture(shared: Service) -> None:
     moved = shared.act(action="screenshot", since=shown)
     assert "unchanged" not in moved
     assert moved["screenshot_data"]
+
+
+def test_a_waiting_screenshot_is_answered_by_the_next_change(desktop: Service) -> None:
+    path = "/api/v0/desktop/screenshot"
+    until(lambda: quiet(desktop, path), "a quiet screen")
+    known = {"If-None-Match": desktop.http.get(path).headers["ETag"]}
+    assert desktop.http.get(path, params={"wait": 0}, headers=known).status_code == 304
+    with ThreadPoolExecutor(1) as thread:
+        waiting = thread.submit(
+            desktop.http.get, path, params={"wait": 60}, headers=known, timeout=2 * PATIENCE
+        )
+        desktop.post("/api/v0/desktop/launch", {"name": "terminal"})
+        assert waiting.result().status_code == 200
+    refused = desktop.http.get(path, params={"wait": 61})
+    assert (refused.status_code, "0 to 60 seconds" in refused.text) == (400, True)
+
+
+def quiet(desktop: Service, path: str) -> bool:
+    """Return whether the screen shows the same for a moment."""
+    known = {"If-None-Match": desktop.http.get(path).headers["ETag"]}
+    return desktop.http.get(path, params={"wait": 0.5}, headers=known).status_code == 304

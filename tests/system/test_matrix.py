@@ -18,8 +18,8 @@ pytestmark = pytest.mark.x11
 
 OPEN = {"/healthz", "/readyz", "/login", "/api/v0/login", "/viewer/x", "/assets/x"}
 """Routes that need no credential."""
-EVERYBODYS = {"/logout", "/api/v0/status"}
-"""Routes that accept any credential."""
+EVERYBODYS = {"/logout", "/api/v0/status", "/api/v0/live"}
+"""Routes that accept any credential; the socket checks the scope of each topic."""
 UPGRADE = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",

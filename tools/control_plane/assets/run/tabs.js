@@ -3,10 +3,11 @@ import { byId } from "../dom.js";
 
 /**
  * @param {HTMLElement} list  with the role `tablist`
- * @returns {(id: string) => void} Selects the tab of a panel.
+ * @returns {(id: string) => void} Selects the tab of a panel, unless a person has selected one before.
  */
 export function tabs(list) {
   const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[role=tab]")]);
+  let chosen = false;
   const panelOf = (/** @type {HTMLElement} */ tab) => byId(/** @type {string} */ (tab.getAttribute("aria-controls")));
 
   /** @param {HTMLElement} wanted */
@@ -20,12 +21,16 @@ export function tabs(list) {
   };
 
   for (const tab of all) {
-    tab.addEventListener("click", () => select(tab));
+    tab.addEventListener("click", () => {
+      chosen = true;
+      select(tab);
+    });
     tab.addEventListener("keydown", (event) => {
       const shown = all.filter((each) => !each.hidden);
       const offset = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (offset) {
         event.preventDefault();
+        chosen = true;
         const next = shown[(shown.indexOf(tab) + offset + shown.length) % shown.length];
         select(next);
         next.focus();
@@ -34,7 +39,7 @@ export function tabs(list) {
   }
   return (id) => {
     const found = all.find((tab) => tab.getAttribute("aria-controls") === id);
-    if (found) {
+    if (found && !chosen) {
       select(found);
     }
   };
