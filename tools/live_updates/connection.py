@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
+from typing import NoReturn
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.control_plane.ports import Chats, Desktops, Events
@@ -13,8 +14,8 @@ from deskhand.vncbridge.websocket.client_stream import (
     TRY_AGAIN_LATER,
     ClientStream,
     CloseReason,
-    StreamEnded,
 )
+from deskhand.vncbridge.websocket.tunnel import until_one_ends
 
 from .desktop_changes import DesktopChanges
 from .messages import (
@@ -89,21 +90,13 @@ class LiveConnection:
 
     async def run(self) -> CloseReason:
         """Serve the page until it disconnects; return how the socket is closed."""
-        tasks = [asyncio.create_task(each) for each in (self._receive(), self._send())]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            await next(iter(done))
-        except StreamEnded as end:
-            return end.close_reason
+            return await until_one_ends(self._receive(), self._send())
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             for name in tuple(self._subscriptions):
                 await self._unsubscribe(name)
-        raise AssertionError("both directions end with an exception")
 
-    async def _receive(self) -> None:
+    async def _receive(self) -> NoReturn:
         while True:
             data = await self._stream.receive()
             try:
@@ -116,7 +109,7 @@ class LiveConnection:
             else:
                 await self._subscribe(message)
 
-    async def _send(self) -> None:
+    async def _send(self) -> NoReturn:
         while True:
             message = self._outbox.take()
             if message is None:
