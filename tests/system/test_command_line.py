@@ -28,6 +28,7 @@ def deskhand(*arguments: str, data: Path | None = None) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a whole run")
 def test_a_task_runs_without_a_control_plane_shows_its_steps_and_keeps_its_video(
     tmp_path: Path,

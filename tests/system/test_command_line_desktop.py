@@ -37,6 +37,7 @@ def run_json(plane: Service, *arguments: str, **more: Any) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a dozen commands, each a process that imports all")
 def test_a_script_sees_acts_and_records(fresh_plane: Service, tmp_path: Path) -> None:
     seen = run_json(fresh_plane, "screenshot", cwd=tmp_path)

@@ -93,6 +93,7 @@ def _result(plane: Service, chat: str) -> Json:
     return plane.tool("wait_agent", chat_id=chat, timeout_seconds=4 * PATIENCE)
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a desktop with a browser")
 def test_a_playbook_is_replayed_without_a_model(plane: Service) -> None:
     with _pages(PAGE) as pages:

@@ -45,6 +45,7 @@ def run_suite(folder: Path, text: str, *options: str) -> subprocess.CompletedPro
     )
 
 
+@pytest.mark.soak
 @pytest.mark.slow("two desktops")
 def test_a_failed_test_leaves_its_video_picture_and_steps(tmp_path: Path) -> None:
     ended = run_suite(tmp_path, SUITE.replace("{count}", "2"))
