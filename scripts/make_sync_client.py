@@ -7,7 +7,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent.parent
 NAMES = (
-    *(f"desktop/client/{name}" for name in ("transport", "session", "input_devices")),
+    *(
+        f"desktop/client/{name}"
+        for name in ("transport", "received_events", "session", "input_devices")
+    ),
     *("desktop/client/screen_waits", "desktop/remote"),
     *(f"tools/client/{name}" for name in ("plane_transport", "run_events", "run")),
     *(f"tools/client/{name}" for name in ("collections", "client", "expectations")),

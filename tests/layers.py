@@ -349,6 +349,7 @@ TWINS = {
         "Run",
     ),
     *(
+        "ReceivedEvents",
         "RunEvents",
         "RunRecording",
         "ScreenWaits",

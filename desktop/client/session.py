@@ -1,15 +1,12 @@
 """Parts of a remote desktop beside input and pictures: clipboard, windows, lease, events."""
 
-import json
 import time
-from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from deskhand.desktop import results
 from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 
-from .lines import StreamedLines
+from .received_events import ReceivedEvents
 from .transport import Transport
 
 # The service holds a request for a change of the lease for at most so long.
@@ -188,7 +185,7 @@ class Lease:
         return results.tenure(await self._transport.request("POST", "/desktop/lease", json=body))
 
 
-class EventStream:
+class EventStream(ReceivedEvents[Event]):
     """The events of one desktop, received while its ``async with`` block runs.
 
     The iteration ends with the desktop. With an event's ``id`` as ``since``, the stream begins
@@ -196,34 +193,9 @@ class EventStream:
     """
 
     def __init__(self, transport: Transport, since: str) -> None:
-        self._transport = transport
-        self._since = since
-        self._stack = AsyncExitStack()
-        self._lines: StreamedLines
-
-    async def __aenter__(self) -> Self:
-        path = self._transport.path("/desktop/events")
-        headers = {"Last-Event-ID": self._since} if self._since else {}
-        opening = self._transport.open_client().lines(path, headers)
-        self._lines = await self._stack.enter_async_context(opening)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self._stack.aclose()
-
-    def __aiter__(self) -> Self:
-        return self
-
-    async def __anext__(self) -> Event:
-        event = await self._next(None)
-        if event is None:
-            raise StopAsyncIteration
-        return event
+        super().__init__(
+            transport.open_client, lambda: transport.path("/desktop/events"), since, results.event
+        )
 
     async def expect(self, *kinds: str, timeout: float = 30.0) -> Event | None:
         """Return the next event, of one of ``kinds`` if given; None if the desktop ended.
@@ -237,13 +209,3 @@ class EventStream:
             event = await self._next(deadline)
             if event is None or not kinds or event.kind in kinds:
                 return event
-
-    async def _next(self, deadline: float | None) -> Event | None:
-        while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            text = await self._lines.next(left)
-            if text is None:
-                return None
-            # Only data lines are read: the JSON repeats what the id and event lines contain.
-            if text.startswith("data:"):
-                return results.event(json.loads(text[5:]))

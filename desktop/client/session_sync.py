@@ -4,16 +4,13 @@ For programs without an event loop. Written from ``deskhand.desktop.client.sessi
 ``scripts/make_sync_client.py``: change it there.
 """
 
-import json
 import time
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from deskhand.desktop import results
 from deskhand.desktop.results import Application, Event, Started, Tenure, Window
 
-from .blocking import BlockingLines
+from .received_events_sync import ReceivedEvents
 from .transport_sync import Transport
 
 # The service holds a request for a change of the lease for at most so long.
@@ -188,7 +185,7 @@ class Lease:
         return results.tenure(self._transport.request("POST", "/desktop/lease", json=body))
 
 
-class EventStream:
+class EventStream(ReceivedEvents[Event]):
     """The events of one desktop, received while its ``with`` block runs.
 
     The iteration ends with the desktop. With an event's ``id`` as ``since``, the stream begins
@@ -196,34 +193,9 @@ class EventStream:
     """
 
     def __init__(self, transport: Transport, since: str) -> None:
-        self._transport = transport
-        self._since = since
-        self._stack = ExitStack()
-        self._lines: BlockingLines
-
-    def __enter__(self) -> Self:
-        path = self._transport.path("/desktop/events")
-        headers = {"Last-Event-ID": self._since} if self._since else {}
-        opening = self._transport.open_client().lines(path, headers)
-        self._lines = self._stack.enter_context(opening)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.close()
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> Event:
-        event = self._next(None)
-        if event is None:
-            raise StopIteration
-        return event
+        super().__init__(
+            transport.open_client, lambda: transport.path("/desktop/events"), since, results.event
+        )
 
     def expect(self, *kinds: str, timeout: float = 30.0) -> Event | None:
         """Return the next event, of one of ``kinds`` if given; None if the desktop ended.
@@ -237,13 +209,3 @@ class EventStream:
             event = self._next(deadline)
             if event is None or not kinds or event.kind in kinds:
                 return event
-
-    def _next(self, deadline: float | None) -> Event | None:
-        while True:
-            left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            text = self._lines.next(left)
-            if text is None:
-                return None
-            # Only data lines are read: the JSON repeats what the id and event lines contain.
-            if text.startswith("data:"):
-                return results.event(json.loads(text[5:]))

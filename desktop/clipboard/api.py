@@ -3,7 +3,7 @@
 import asyncio
 import base64
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -13,7 +13,7 @@ from deskhand.desktop.actions.requests import decode, known
 from deskhand.desktop.actions.schema import either, query_parameters
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.http_errors import answered, refusal
-from deskhand.desktop.lease.access import AccessControl, control_key
+from deskhand.desktop.lease.access import AccessControl, acting, control_key
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.selection import LARGEST, Content, Kind
 
@@ -111,9 +111,8 @@ def _holds_control(request: Request, access: AccessControl) -> bool:
 
 
 def _acting(request: Request, access: AccessControl) -> AbstractContextManager[None]:
-    if _holds_control(request, access):
-        return nullcontext()
-    return access.acting(caller_of(request.headers).chat_id)
+    chat = caller_of(request.headers).chat_id
+    return acting(access, request.query_params.get("viewer"), chat)
 
 
 def content_of(media_type: str, body: bytes) -> Content:

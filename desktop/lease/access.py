@@ -1,7 +1,7 @@
 """Access of agents to the screen and its input devices, as the computer checks it."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
 from deskhand.desktop.actions.catalog import CursorPosition, Screenshot, Wait
@@ -50,6 +50,16 @@ class UnrestrictedAccess:
     def holds_control(self, key: str) -> bool:
         """Return False: control exists only with a lease."""
         return False
+
+
+def acting(access: AccessControl, viewer: str | None, chat: str) -> AbstractContextManager[None]:
+    """Hold the right to act, which the page of a viewer in control has already.
+
+    Raises the same as `AccessControl.acting`.
+    """
+    if access.holds_control(control_key(None, viewer)):
+        return nullcontext()
+    return access.acting(chat)
 
 
 def is_read_only(request: ActionRequest | BatchRequest) -> bool:

@@ -7,7 +7,7 @@ while it is in control, in privacy mode too; other callers need the right to act
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from deskhand.desktop.files.api import AgentFiles, FileRoute
 from deskhand.desktop.files.contents import Incoming
 from deskhand.desktop.files.preconditions import Condition
 from deskhand.desktop.http_errors import answered
-from deskhand.desktop.lease.access import AccessControl, control_key
+from deskhand.desktop.lease.access import AccessControl, acting
 from deskhand.desktop.tool_calls.caller import caller_of
 
 from .names import checked_name, free_name
@@ -45,7 +45,8 @@ def router(
         with answered():
             known(request.query_params, ("name", "viewer"))
             name = checked_name(request.query_params.get("name", ""))
-            with _acting(request, access):
+            viewer, chat = request.query_params.get("viewer"), caller_of(request.headers).chat_id
+            with acting(access, viewer, chat):
                 path, size = await uploads.store(home() / FOLDER, name, request.stream())
         body: dict[str, Any] = {"path": str(path), "name": path.name, "bytes": size}
         return JSONResponse(body, 201)
@@ -64,7 +65,9 @@ class _Uploads:
     async def store(self, folder: Path, name: str, body: AsyncIterator[bytes]) -> tuple[Path, int]:
         """Write the body to a new file; return its path and its size in bytes."""
         async with AsyncExitStack() as stack:
-            path = await self._reserve(folder, name, stack)
+            # An upload that ends meanwhile is in the listing, or still pending.
+            async with self._changing:
+                path = await self._reserve(folder, name, stack)
             incoming = Incoming(str(path), stack, self._files, _NEW)
             async for data in body:
                 await incoming.take(data)
@@ -79,9 +82,3 @@ class _Uploads:
         self._pending.add(path)
         stack.callback(self._pending.discard, path)
         return path
-
-
-def _acting(request: Request, access: AccessControl) -> AbstractContextManager[None]:
-    if access.holds_control(control_key(None, request.query_params.get("viewer"))):
-        return nullcontext()
-    return access.acting(caller_of(request.headers).chat_id)

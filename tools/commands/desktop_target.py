@@ -1,21 +1,16 @@
 """Choice of the desktop that a command for scripts works on."""
 
-import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
 from deskhand.desktop.remote import Desktop
-from deskhand.tools.control_plane.settings import BadSetting
-from deskhand.tools.forward.errors import ForwardError
 
 from .control_plane import NoControlPlane, find_address, no_answer, read_token
-from .exit_status import DONE, FAILED, INTERRUPTED, NOT_STARTED
 from .terminal import print_error
 from .terminal import settings as read_settings
 
@@ -70,37 +65,6 @@ async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
                 yield TargetDesktop(desktop, plane if desktop_id else None)
     except DesktopUnavailable as error:
         raise no_answer(address, error) from error
-
-
-def run_command(work: Callable[[], Coroutine[Any, Any, None]]) -> int:
-    """Run the body of a command and return its exit status."""
-
-    async def done() -> int:
-        await work()
-        return DONE
-
-    return run_status(done)
-
-
-def run_status(work: Callable[[], Coroutine[Any, Any, int]]) -> int:
-    """Run the body of a command that returns its exit status; errors have one of their own."""
-    try:
-        return asyncio.run(work())
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return INTERRUPTED
-    except DesktopRefused as error:
-        print_error(str(error))
-        return FAILED
-    except (
-        DesktopError,
-        ForwardError,
-        NoControlPlane,
-        BadSetting,
-        OSError,
-    ) as error:
-        print_error(str(error))
-        return NOT_STARTED
 
 
 async def chosen_desktop(plane: DesktopClient, wanted: str | None) -> str:

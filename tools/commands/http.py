@@ -1,6 +1,5 @@
 """Connection of client commands to a control plane."""
 
-import asyncio
 import importlib
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -9,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
-from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.tools.control_plane.settings import Settings
 
+from .command_body import run_status
 from .control_plane import NoControlPlane, find_address, no_answer, read_token
-from .exit_status import FAILED, INTERRUPTED, NOT_STARTED
-from .terminal import print_error
 from .terminal import settings as read_settings
 
 
@@ -91,14 +89,4 @@ def run_on_plane(where: PlaneSelector, work: Callable[[PlaneConnection], Awaitab
         async with running_plane(where) as plane:
             return await work(plane)
 
-    try:
-        return asyncio.run(connect())
-    except KeyboardInterrupt:
-        print_error("interrupted")
-        return INTERRUPTED
-    except DesktopRefused as error:
-        print_error(str(error))
-        return FAILED
-    except (DesktopError, NoControlPlane, BadSetting, OSError) as error:
-        print_error(str(error))
-        return NOT_STARTED
+    return run_status(connect)

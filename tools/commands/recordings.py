@@ -11,7 +11,8 @@ from typing import Any
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.results import Recording
 
-from .desktop_target import DesktopSelector, TargetDesktop, open_desktop, run_command
+from .command_body import run_command
+from .desktop_target import DesktopSelector, TargetDesktop, open_desktop
 from .terminal import print_error, print_json, print_line
 
 Json = dict[str, Any]

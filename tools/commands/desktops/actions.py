@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.results import Done
-from deskhand.tools.commands.desktop_target import DesktopSelector, open_desktop, run_command
+from deskhand.tools.commands.command_body import run_command
+from deskhand.tools.commands.desktop_target import DesktopSelector, open_desktop
 from deskhand.tools.commands.exit_status import DONE, USAGE
 from deskhand.tools.commands.terminal import print_error, print_json, print_line, write_bytes
 

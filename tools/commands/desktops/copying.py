@@ -5,7 +5,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from deskhand.tools.commands.desktop_target import DesktopSelector, run_status
+from deskhand.tools.commands.command_body import run_status
+from deskhand.tools.commands.desktop_target import DesktopSelector
 from deskhand.tools.commands.exit_status import DONE, USAGE
 from deskhand.tools.commands.output.amounts import size
 from deskhand.tools.commands.terminal import print_error, print_json, print_line, write_bytes

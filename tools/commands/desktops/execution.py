@@ -11,7 +11,8 @@ from typing import Any
 
 from deskhand.desktop.client.lines import StreamedLines
 from deskhand.desktop.errors import DesktopRefused
-from deskhand.tools.commands.desktop_target import DesktopSelector, run_status
+from deskhand.tools.commands.command_body import run_status
+from deskhand.tools.commands.desktop_target import DesktopSelector
 from deskhand.tools.commands.exit_status import FAILED
 from deskhand.tools.commands.terminal import print_error, print_json, write_bytes
 

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.tools.commands.command_body import run_command
 from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
-from deskhand.tools.commands.desktop_target import (
-    DesktopSelector,
-    chosen_desktop,
-    run_command,
-)
+from deskhand.tools.commands.desktop_target import DesktopSelector, chosen_desktop
 from deskhand.tools.commands.terminal import print_error, print_json, print_line
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.forward.forward import ForwardedDesktop, ForwardOptions, forward

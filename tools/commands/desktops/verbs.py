@@ -11,12 +11,8 @@ from typing import Any
 from deskhand.desktop.errors import ConditionNotMet
 from deskhand.desktop.remote import Desktop
 from deskhand.desktop.results import Widget, Window
-from deskhand.tools.commands.desktop_target import (
-    DesktopSelector,
-    open_desktop,
-    run_command,
-    run_status,
-)
+from deskhand.tools.commands.command_body import run_command, run_status
+from deskhand.tools.commands.desktop_target import DesktopSelector, open_desktop
 from deskhand.tools.commands.exit_status import DONE, FAILED, USAGE
 from deskhand.tools.commands.output.screen import print_table
 from deskhand.tools.commands.output.table import Column, harmless, printable

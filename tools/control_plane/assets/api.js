@@ -84,20 +84,6 @@ export async function remove(path) {
   return json(await request(path, { method: "DELETE" }));
 }
 
-/**
- * A picture; null when it is the one of `etag` still, or there is none now.
- *
- * @param {string} path
- * @param {string | null} etag
- */
-export async function picture(path, etag) {
-  const answer = await request(path, { cache: "no-cache" });
-  if (!answer.ok || answer.headers.get("ETag") === etag) {
-    return null;
-  }
-  return { etag: answer.headers.get("ETag"), blob: await answer.blob() };
-}
-
 export function idFromPath() {
   return decodeURIComponent(location.pathname.split("/").at(-1) ?? "");
 }

@@ -171,11 +171,14 @@ byId("leave").addEventListener("click", async () => {
   });
 });
 
-const again = follow(["chats", "desktops"], async () => {
-  await Promise.all([read(), readStatus(), readSecrets()]);
-});
+const TOPICS = ["chats", "desktops"];
+// What seldom changes, and is in no event.
+const FACTS_PAUSE = 10_000;
+const again = follow(TOPICS, read);
+const readFacts = follow(TOPICS, async () => void (await Promise.all([readStatus(), readSecrets()])), { pause: FACTS_PAUSE });
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
     again();
+    readFacts();
   }
 });

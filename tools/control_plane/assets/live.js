@@ -48,7 +48,7 @@ try {
     const link = byId("run");
     link.href = address(`runs/${chat}`);
     const side = new Side(chat);
-    follow(`chat:${chat}`, () => readRun(side), (text) => side.conversation.stream(text));
+    follow(`chat:${chat}`, () => readRun(side), { streamed: (text) => side.conversation.stream(text) });
   } else {
     setText(byId("doing"), "No agent works here");
   }

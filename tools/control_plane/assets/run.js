@@ -78,6 +78,6 @@ async function read() {
   });
 }
 
-follow(`chat:${id}`, read, (text) => conversation.stream(text));
+follow(`chat:${id}`, read, { streamed: (text) => conversation.stream(text) });
 watchBell();
 limitLinks();

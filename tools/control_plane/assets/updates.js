@@ -6,7 +6,7 @@ import { Subscriptions, pauseBefore } from "./subscriptions.js";
 
 /** @typedef {import("./subscriptions.js").Handlers} Handlers */
 
-const PAUSE = 250;
+const PAUSE = 200;
 
 /** @type {WebSocket | null} */
 let socket = null;
@@ -63,14 +63,15 @@ export function subscribe(topic, handlers) {
 }
 
 /**
- * Calls `read` now, and again after anything happened to one of the topics: not more often than
- * every `PAUSE` milliseconds, never twice at a time.
+ * Calls `read` now, and again after anything happened to one of the topics: never twice at a time,
+ * and less often where it takes long.
  *
  * @param {string | string[]} topics
  * @param {() => Promise<void>} read
- * @param {(text: string) => void} [streamed]  receives the text so far of a reply
+ * @param {{streamed?: (text: string) => void, pause?: number}} [options] `streamed` receives the text
+ *   so far of a reply; `pause` are the milliseconds between two calls at least
  */
-export function follow(topics, read, streamed = () => {}) {
+export function follow(topics, read, { streamed = () => {}, pause = PAUSE } = {}) {
   let reading = false;
   let wanted = false;
 
@@ -82,8 +83,11 @@ export function follow(topics, read, streamed = () => {}) {
     reading = true;
     do {
       wanted = false;
+      const began = performance.now();
       await read();
-      await new Promise((resolve) => setTimeout(resolve, PAUSE));
+      // A long run takes long to read: its page must not keep the control plane busy.
+      const taken = performance.now() - began;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(pause, 2 * taken)));
     } while (wanted);
     reading = false;
   }

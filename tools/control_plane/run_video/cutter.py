@@ -55,14 +55,7 @@ class VideoCutter:
             BytesMissing: If the bytes of one do not exist any more.
         """
         async with self._cutting, AsyncExitStack() as stack:
-            stretches = [
-                (
-                    await stack.enter_async_context(self._open_path(piece.file)),
-                    piece.start,
-                    piece.end,
-                )
-                for piece in pieces
-            ]
+            stretches = await self._stretches(pieces, stack)
             target = await asyncio.to_thread(self._files.incoming)
             return await asyncio.to_thread(self._cut, stretches, target)
 
@@ -96,14 +89,7 @@ class VideoCutter:
     ) -> bytes:
         """Return the pieces as a ``gif`` or ``webp``; raise the same as :meth:`clip`."""
         async with self._cutting, AsyncExitStack() as stack:
-            stretches = [
-                (
-                    await stack.enter_async_context(self._open_path(piece.file)),
-                    piece.start,
-                    piece.end,
-                )
-                for piece in pieces
-            ]
+            stretches = await self._stretches(pieces, stack)
             make = partial(self._editor().animate, stretches, kind, width, most_bytes)
             return await asyncio.to_thread(_made, make)
 
@@ -140,6 +126,15 @@ class VideoCutter:
             }
             wanted = [(paths[piece.file.id], piece.start, point) for piece, point in moments]
             return await asyncio.to_thread(_made, partial(self._editor().crops, wanted))
+
+    async def _stretches(
+        self, pieces: Sequence[ClipPiece], stack: AsyncExitStack
+    ) -> list[tuple[Path, float, float]]:
+        """Open the file of each piece; return their paths with begin and end."""
+        return [
+            (await stack.enter_async_context(self._open_path(piece.file)), piece.start, piece.end)
+            for piece in pieces
+        ]
 
     def _cut(self, stretches: Sequence[tuple[Path, float, float]], target: Path) -> BinaryIO:
         try:

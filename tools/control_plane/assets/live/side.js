@@ -1,9 +1,9 @@
 // What the agent of a live desktop does, beside its picture: its conversation, stops, and the message box.
-import { address, get, post } from "../api.js";
-import { byId, troubled } from "../dom.js";
+import { address, get } from "../api.js";
+import { byId } from "../dom.js";
 import { Conversation } from "../run/conversation/conversation.js";
+import { StopButtons } from "../run/conversation/stop_buttons.js";
 import { TalkBox } from "../run/conversation/talk_box.js";
-import { isAtWork } from "../words.js";
 
 const KEPT = "deskhand-live-side";
 /** Narrower pages begin with the picture alone. */
@@ -20,9 +20,7 @@ export class Side {
     });
     this.talk = new TalkBox(byId("talk-box"), id);
     this.toggle.addEventListener("click", () => this.open(this.panel.hidden, true));
-    for (const [name, body] of /** @type {[string, object][]} */ ([["stop", {}], ["stop-after", { after_step: true }]])) {
-      byId(name).addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`, body)));
-    }
+    this.stops = new StopButtons(id);
   }
 
   /** Reads the run and shows it; returns its chat. */
@@ -33,8 +31,7 @@ export class Side {
       this.toggle.hidden = false;
       this.open(remembered() ?? matchMedia(ROOMY).matches, false);
     }
-    byId("stop").hidden = !isAtWork(run.chat);
-    byId("stop-after").hidden = run.chat.state !== "running";
+    this.stops.show(run.chat);
     await this.conversation.show(run);
     await this.talk.show(run.chat);
     return run.chat;

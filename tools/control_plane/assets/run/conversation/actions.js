@@ -3,14 +3,14 @@ import { address, post } from "../../api.js";
 import { byId, setText, troubled } from "../../dom.js";
 import { isAdministrator } from "../../rights.js";
 import { isAtWork } from "../../words.js";
+import { StopButtons } from "./stop_buttons.js";
 
 export class RunActions {
   /** @param {string} id  of the chat, as it is in an address */
   constructor(id) {
     this.id = id;
     this.prompt = "";
-    byId("stop").addEventListener("click", () => troubled(() => post(`api/v0/chats/${id}/interrupt`)));
-    byId("stop-after").addEventListener("click", () => troubled(() => this.stopAfterStep()));
+    this.stops = new StopButtons(id);
     byId("again").addEventListener("click", () => troubled(() => this.begin({})));
     byId("fork").addEventListener("click", () => this.openFork());
     const dialog = byId("fork-dialog");
@@ -29,21 +29,10 @@ export class RunActions {
   async show(chat, prompt) {
     this.prompt = prompt;
     const busy = isAtWork(chat);
-    byId("stop").hidden = !busy;
-    byId("stop-after").hidden = chat.state !== "running";
-    if (chat.state !== "running") {
-      setText(byId("stop-after"), "Stop after this step");
-      byId("stop-after").disabled = false;
-    }
+    this.stops.show(chat);
     const repeats = (await isAdministrator) && !chat.parent_id && Boolean(prompt);
     byId("again").hidden = busy || !repeats;
     byId("fork").hidden = !repeats;
-  }
-
-  async stopAfterStep() {
-    await post(`api/v0/chats/${this.id}/interrupt`, { after_step: true });
-    setText(byId("stop-after"), "Stops after this step");
-    byId("stop-after").disabled = true;
   }
 
   openFork() {

@@ -1,0 +1,33 @@
+// The two buttons that stop a turn: at once, or after the step that runs.
+import { post } from "../../api.js";
+import { byId, setText, troubled } from "../../dom.js";
+import { isAtWork } from "../../words.js";
+
+const AFTER_STEP = "Stop after this step";
+
+export class StopButtons {
+  /** @param {string} id  of the chat, as it is in an address */
+  constructor(id) {
+    this.stop = byId("stop");
+    this.after = byId("stop-after");
+    const path = `api/v0/chats/${id}/interrupt`;
+    this.stop.addEventListener("click", () => troubled(() => post(path)));
+    this.after.addEventListener("click", () =>
+      troubled(async () => {
+        await post(path, { after_step: true });
+        setText(this.after, "Stops after this step");
+        this.after.disabled = true;
+      }),
+    );
+  }
+
+  /** @param {Pick<Chat, "state">} chat */
+  show(chat) {
+    this.stop.hidden = !isAtWork(chat);
+    this.after.hidden = chat.state !== "running";
+    if (chat.state !== "running") {
+      setText(this.after, AFTER_STEP);
+      this.after.disabled = false;
+    }
+  }
+}
