@@ -470,26 +470,85 @@ async def a_token(route: Route) -> None:
     await route.fulfill(json={"id": "t1", "token": "dh_1", "tokens": []})
 
 
+@asynccontextmanager
+async def watched_desktop(shown: ControlPlaneFixture, chat_id: str) -> AsyncIterator[None]:
+    """Give a chat the desktop `d1`, whose live view is that of a real X server."""
+    with short_folder() as folder, terminal(folder) as server:
+        stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
+        shown.desktops.known["d1"] = FakeDesktop(chat_id=chat_id)
+        async with Service(stream) as service, DesktopClient(service.url, "token") as client:
+            shown.desktops.services["d1"] = client
+            yield
+
+
 def test_the_live_page_shows_the_screen_through_the_pass_through(
     connection: BrowserConnection, tmp_path: Path
 ) -> None:
     async def scenario() -> None:
-        with short_folder() as folder, terminal(folder) as server:
-            stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
-            shown = control_plane(tmp_path, pages=[pages.router()])
-            chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
-            shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
-            async with (
-                Service(stream) as service,
-                DesktopClient(service.url, "token") as client,
-            ):
-                shown.desktops.services["d1"] = client
-                async with browsing(connection, shown, "/desktops/d1") as page:
-                    await page.wait_for_function(MOSTLY_MAGENTA)
-                    # No agent needs a person.
-                    await expect(page.locator("#bell")).to_be_hidden()
-                    await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
-                    await expect(page.get_by_text("Live, you are watching")).to_be_visible()
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(title="Look around", mode="computer_use", state="running")
+        shown.chats.messages_of[chat.id] = (said(0, "user", {"type": "text", "text": "Look."}),)
+        async with (
+            watched_desktop(shown, chat.id),
+            browsing(connection, shown, "/desktops/d1") as page,
+        ):
+            await page.wait_for_function(MOSTLY_MAGENTA)
+            # No agent needs a person.
+            await expect(page.locator("#bell")).to_be_hidden()
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Look around")
+            await expect(page.get_by_text("Live, you are watching")).to_be_visible()
+            # Beside the picture is what the agent does, and what stops it.
+            side = page.get_by_role("complementary", name="What the agent does")
+            await expect(side.get_by_text("Look.")).to_be_visible()
+            await side.get_by_role("button", name="Stop after this step").click()
+            await expect(side.get_by_role("button", name="Stops after this step")).to_be_disabled()
+            async with page.expect_response("**/interrupt") as stopped:
+                await side.get_by_role("button", name="Stop it").click()
+            assert (await stopped.value).ok
+            assert ("interrupt", chat.id) in shown.chats.asked
+            await page.get_by_role("button", name="What it does").click()
+            await expect(side).to_be_hidden()
+            # Each person finds it as they left it.
+            await page.reload()
+            await expect(page.get_by_role("button", name="What it does")).to_be_visible()
+            await expect(side).to_be_hidden()
+
+    connection.play(scenario())
+
+
+def test_a_desktop_whose_agent_has_ended_is_idle_and_is_ended_there(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(title="Done", mode="computer_use", state="running", outcome=None)
+        shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id, has_display=False)
+        async with browsing(connection, shown, "/") as page:
+            live, idle = page.locator("#desktops"), page.locator("#idle-desktops")
+            await expect(live.get_by_text("Live", exact=True)).to_be_visible()
+            await expect(page.get_by_text("Idle desktops")).to_be_hidden()
+            shown.chats.known[chat.id] = replace(chat, state="waiting", outcome="done")
+            shown.chats.hub.publish("status", chat.id)
+            await expect(idle.get_by_text("Idle", exact=True)).to_be_visible()
+            await expect(live.get_by_role("listitem")).to_have_count(0)
+            await idle.get_by_role("button", name="End this desktop").click()
+            await expect(page.get_by_text("Idle desktops")).to_be_hidden()
+        assert shown.desktops.known == {}
+
+    connection.play(scenario())
+
+
+def test_a_page_whose_session_has_ended_leads_to_the_sign_in(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        async with browsing(connection, shown, "/") as page:
+            await expect(page.get_by_text("Nothing was run yet.")).to_be_visible()
+            await page.context.clear_cookies()
+            # The socket ends, and the page connects again without its cookie.
+            shown.closing.set()
+            await expect(page.get_by_label("Code or token")).to_be_visible()
 
     connection.play(scenario())
 

@@ -7,15 +7,11 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.control_plane import pages
 from deskhand.tools.conversation.views import Json, MessageView, StepView
-from deskhand.vncbridge.rfb import proxy as relay
-from deskhand.vncbridge.rfb.viewers import Viewers
-from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection, terminal
-from tests.system.test_pages_browser import browsing
-from tests.tools.control_plane.fakes import ControlPlaneFixture, FakeDesktop, control_plane
-from tests.vncbridge.fakes import Service, short_folder
+from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection
+from tests.system.test_pages_browser import browsing, watched_desktop
+from tests.tools.control_plane.fakes import ControlPlaneFixture, control_plane
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -224,30 +220,25 @@ def test_the_live_view_is_on_the_page_and_giving_back_offers_the_box(
     connection: BrowserConnection, tmp_path: Path
 ) -> None:
     async def scenario() -> None:
-        with short_folder() as folder, terminal(folder) as server:
-            stream = relay.router(relay.UnixUpstream(server.rfb_socket), lambda: False, Viewers())
-            shown = control_plane(tmp_path, pages=[pages.router()])
-            chat = shown.chats.add(mode="computer_use", state="running", desktop_id="d1")
-            shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id)
-            async with (
-                Service(stream) as service,
-                DesktopClient(service.url, "token") as client,
-            ):
-                shown.desktops.services["d1"] = client
-                async with browsing(connection, shown, f"/runs/{chat.id}") as page:
-                    await page.route("**/api/v0/tokens*", a_token)
-                    await page.reload()
-                    await page.wait_for_function(MOSTLY_MAGENTA)
-                    await expect(page.get_by_text("Live, you are watching")).to_be_visible()
-                    await expect(page.get_by_label("Message", exact=True)).to_be_visible()
-                    # As the viewer marks that this person has control, and has not any more.
-                    for held in ("true", "false"):
-                        mark = "(root, held) => { root.dataset.control = held; }"
-                        await page.locator(".viewer").evaluate(mark, held)
-                        await page.wait_for_function("() => new Promise(requestAnimationFrame)")
-                    await expect(page.get_by_label("Message", exact=True)).to_be_focused()
-                    shown.chats.known[chat.id] = replace(chat, state="waiting", outcome="done")
-                    shown.chats.hub.publish("status", chat.id)
-                    await expect(page.locator("#live-screen")).to_be_hidden()
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(mode="computer_use", state="running", desktop_id="d1")
+        async with (
+            watched_desktop(shown, chat.id),
+            browsing(connection, shown, f"/runs/{chat.id}") as page,
+        ):
+            await page.route("**/api/v0/tokens*", a_token)
+            await page.reload()
+            await page.wait_for_function(MOSTLY_MAGENTA)
+            await expect(page.get_by_text("Live, you are watching")).to_be_visible()
+            await expect(page.get_by_label("Message", exact=True)).to_be_visible()
+            # As the viewer marks that this person has control, and has not any more.
+            for held in ("true", "false"):
+                mark = "(root, held) => { root.dataset.control = held; }"
+                await page.locator(".viewer").evaluate(mark, held)
+                await page.wait_for_function("() => new Promise(requestAnimationFrame)")
+            await expect(page.get_by_label("Message", exact=True)).to_be_focused()
+            shown.chats.known[chat.id] = replace(chat, state="waiting", outcome="done")
+            shown.chats.hub.publish("status", chat.id)
+            await expect(page.locator("#live-screen")).to_be_hidden()
 
     connection.play(scenario())
