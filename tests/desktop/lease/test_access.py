@@ -1,10 +1,12 @@
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.lease.access import UnrestrictedAccess, control_key, is_read_only
+from deskhand.desktop.lease.access import UnrestrictedAccess, acting, control_key, is_read_only
 
 NATIVE = Size(1920, 1080)
 WAIT = {"action": "wait", "duration": 1}
@@ -38,3 +40,31 @@ def test_without_restriction_every_agent_acts_and_no_viewer_holds_control() -> N
         access.check_act("three")
         access.check_view()
     assert not access.holds_control("viewer:v1")
+
+
+class ControlledAccess(UnrestrictedAccess):
+    """Access with viewer "v1" in control; records which chats held the right to act."""
+
+    def __init__(self) -> None:
+        self.chats: list[str] = []
+
+    @contextmanager
+    def acting(self, chat: str) -> Iterator[None]:
+        self.chats.append(chat)
+        yield
+
+    def holds_control(self, key: str) -> bool:
+        return key == "viewer:v1"
+
+
+def test_a_viewer_in_control_acts_without_the_right_of_agents() -> None:
+    access = ControlledAccess()
+    with acting(access, "v1", "one"):
+        assert not access.chats
+
+
+@pytest.mark.parametrize("viewer", [None, "v2"])
+def test_everyone_else_holds_the_right_to_act(viewer: str | None) -> None:
+    access = ControlledAccess()
+    with acting(access, viewer, "one"):
+        assert access.chats == ["one"]
