@@ -59,9 +59,10 @@ soak: setup $(PAGE_TOOLS)
 attack: setup
 	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m attack
 
-# The packaged tasks of `deskhand eval`, each by its oracle and its wrong script.
+# The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
+# time for each worker, as two of them take most of the time and must not wait for each other.
 eval: setup
-	$(PYTHON) -m pytest --numprocesses=2 --dist=worksteal --durations=10 -m eval
+	$(PYTHON) -m pytest --numprocesses=3 --dist=load --maxschedchunk=1 --durations=10 -m eval
 
 # Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
 interop: setup $(INTEROP)

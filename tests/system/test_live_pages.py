@@ -30,6 +30,7 @@ def tabs(plane: Service, browser: Browser, count: int) -> Iterator[list[Page]]:
         yield pages
 
 
+@pytest.mark.soak
 @pytest.mark.slow("a desktop, and a dozen pages")
 def test_twelve_tabs_are_painted_and_follow_what_happens(plane: Service, browser: Browser) -> None:
     desktop = plane.post("/api/v0/desktops", {"name": "seen in all tabs"})
