@@ -150,6 +150,7 @@ tools/commands/evaluation: tools/agents/providers tools/agents/providers/environ
   tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/output: tools/commands
+tools/commands/people: tools/commands tools/commands/output
 tools/commands/playbooks: desktop tools/commands tools/commands/runs
 tools/commands/runs: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/access tools/commands/output tools/conversation
@@ -161,7 +162,8 @@ tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth 
   vncbridge/websocket
 tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
   tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
-  tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/http
+  tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/auth
+  vncbridge/http
 tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
@@ -193,7 +195,8 @@ tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/c
   tools/store
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
-tools/run_list: tools/conversation tools/store
+tools/people: tools/store vncbridge/auth
+tools/run_list: tools/control_plane tools/conversation tools/store
 tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/websocket
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
@@ -267,6 +270,7 @@ OWNER = {
             "tools/notifications",
             "tools/run_activities",
             "tools/run_list",
+            "tools/people",
             "tools/audit",
             "tools/credentials",
         ),
@@ -327,7 +331,7 @@ VALUES = {
     *("desktop.openapi.mcp_tools", "desktop.openapi.screen", "desktop.openapi.state"),
     *(
         f"tools.control_plane.openapi.{name}"
-        for name in ("administration", "chats", "operations", "playbooks", "recordings")
+        for name in ("administration", "chats", "operations", "people", "playbooks", "recordings")
     ),
     *("tools.agents.providers.reply_errors", "tools.agents.scripted.script.endpoint"),
     "tools.evaluation.task",

@@ -38,6 +38,7 @@ from .command_line.options import (
     command_module,
     plane_selector,
 )
+from .command_line.people import app as people
 from .command_line.playbooks import app as playbooks
 from .command_line.recordings import app as recordings
 from .command_line.run import run
@@ -66,6 +67,7 @@ app.add_typer(verbs)
 app.add_typer(runs, name="runs", rich_help_panel=RUNS)
 app.add_typer(secrets, name="secret", rich_help_panel=ACCESS)
 app.add_typer(tokens, name="token", rich_help_panel=ACCESS)
+app.add_typer(people, name="people", rich_help_panel=ACCESS)
 app.add_typer(recordings, name="recordings", rich_help_panel=RUNS)
 app.add_typer(playbooks, name="playbook", rich_help_panel=RUNS)
 app.command("ps", rich_help_panel=RUNS)(ps)

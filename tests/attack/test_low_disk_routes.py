@@ -115,6 +115,9 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "POST /api/v0/desktops": {"name": "new"},
         "POST /api/v0/tokens": {"scopes": [f"chat:{chat}"]},
         "POST /api/v0/login/codes": {},
+        "POST /api/v0/people": {"name": "Ada"},
+        "PUT /api/v0/runs/{chat_id}/people/{person_id}": {},
+        "PATCH /api/v0/people/{person_id}": {"role": "member"},
         "POST /api/v0/playbooks/{name}/runs": {},
     }
     unknown = (
@@ -137,6 +140,9 @@ def at_plane(chat: str) -> dict[str, tuple[bool, Request]]:
         "DELETE /api/v0/secrets/{name}",
         "DELETE /api/v0/profiles/{name}",
         "DELETE /api/v0/tokens/{token_id}",
+        "POST /api/v0/people/{person_id}/links",
+        "DELETE /api/v0/people/{person_id}",
+        "DELETE /api/v0/runs/{chat_id}/people/{person_id}",
         "POST /api/v0/desktops/{desktop_id}/desktop/tickets",
         "POST /api/v0/login",
         "POST /logout",
@@ -170,7 +176,16 @@ def status_of(found: Service, route: str, chat: str, **request: Any) -> tuple[in
     method, path = route.split()
     # A window has a number.
     filled_in = path.replace("{chat_id}", chat).replace("{window_id}", "7")
-    for name in ("name", "wish", "token_id", "file_id", "desktop_id", "process_id", "call_id"):
+    for name in (
+        "name",
+        "wish",
+        "token_id",
+        "file_id",
+        "desktop_id",
+        "process_id",
+        "call_id",
+        "person_id",
+    ):
         filled_in = filled_in.replace(f"{{{name}}}", "none")
     filled_in = filled_in.replace("{recording_id}", CHAT)
     answer = found.http.request(method, filled_in, timeout=60, **request)

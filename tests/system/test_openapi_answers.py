@@ -207,6 +207,19 @@ def _use_credentials(asked: Documented) -> None:
     asked("POST", "/logout")
 
 
+def _use_people(asked: Documented, chat: str) -> None:
+    ada = asked("POST", "/api/v0/people", json={"name": "Ada", "role": "watcher"})["id"]
+    asked("GET", "/api/v0/people")
+    asked("GET", "/api/v0/people/me")
+    asked("PATCH", f"/api/v0/people/{ada}", json={"role": "member"})
+    asked("POST", f"/api/v0/people/{ada}/links")
+    shared = f"/api/v0/runs/{chat}/people"
+    assert asked("PUT", f"{shared}/{ada}")["people"] == [ada]
+    asked("GET", shared)
+    asked("DELETE", f"{shared}/{ada}")
+    asked("DELETE", f"/api/v0/people/{ada}")
+
+
 @pytest.mark.slow("a whole run with a recording")
 def test_the_control_plane_answers_as_its_document_says(plane: Service) -> None:
     asked = Documented(plane)
@@ -225,6 +238,7 @@ def test_the_control_plane_answers_as_its_document_says(plane: Service) -> None:
     asked("GET", "/api/v0/audit/verification")
     assert asked("GET", "/metrics").startswith(b"# HELP")
     _use_credentials(asked)
+    _use_people(asked, chat)
     again = asked("POST", f"/api/v0/chats/{chat}/run-again")["id"]
     asked("DELETE", f"/api/v0/chats/{again}")
     asked("PATCH", f"/api/v0/chats/{chat}", json={"title": "Asked"})

@@ -65,6 +65,12 @@ def is_administrator(scope: Mapping[str, Any]) -> bool:
     return ADMIN in scope["state"]["principal"].scopes
 
 
+def limited_person(scope: Mapping[str, Any]) -> str:
+    """Return the id of the person who calls and is no owner; empty for all other callers."""
+    person: str = scope["state"]["principal"].person
+    return "" if is_administrator(scope) else person
+
+
 def principal_scopes(scope: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the scopes of that credential."""
     scopes: tuple[str, ...] = scope["state"]["principal"].scopes

@@ -7,6 +7,7 @@ ControlPlaneError
 ├── BadCaller           the header that names the calling chat is not a UUID (400)
 ├── ChatHasNoDesktop    the chat has no desktop to show (400)
 ├── NotShared           the share link does not cover the object (403)
+├── NotVisible          the person may not see what the request names (403)
 ├── NoSuchVideoMoment   the run video does not contain the requested time (400)
 ├── NotCut              the run video cannot be cut there (409)
 └── TooManyStreams      the limit of event streams is reached (429)
@@ -76,6 +77,13 @@ class NotShared(ControlPlaneError):
 
     def __str__(self) -> str:
         return "This link does not cover the conversation and its files."
+
+
+class NotVisible(ControlPlaneError):
+    """A request names a file or a desktop that its person may not see."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(f"There is no {kind} {name[:80]} that you may use.")
 
 
 class NoSuchVideoMoment(ControlPlaneError):

@@ -13,6 +13,7 @@ from deskhand.tools.fleet.errors import (
     UnknownDesktop,
     UnknownProfile,
 )
+from deskhand.tools.people import errors as people
 from deskhand.tools.playbooks import errors as playbooks
 from deskhand.tools.store.errors import (
     BadSecret,
@@ -53,6 +54,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (errors.PathNotServed, 404, "No such path on a desktop."),
     (errors.TooManyStreams, 429, ""),
     (errors.NotShared, 403, ""),
+    (errors.NotVisible, 403, ""),
     (ClientGone, CLIENT_GONE, ""),
     (errors.NoSuchVideoMoment, 400, "Failed to cut clip."),
     (errors.NotCut, 409, "The recording cannot be cut."),
@@ -70,6 +72,8 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (playbooks.UnknownPlaybook, 404, "Playbook not found."),
     (playbooks.PlaybookExists, 409, ""),
     (playbooks.PlaybookError, 400, "The playbook cannot be used."),
+    (people.NameTaken, 409, ""),
+    (people.PeopleError, 400, ""),
     (BadSecret, 400, "This secret cannot be kept."),
     (StoreUnavailable, 503, "The database cannot be used."),
     (DiskLow, 507, "The disk is almost full."),

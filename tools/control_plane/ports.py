@@ -174,11 +174,11 @@ class Chats(Protocol):
         """Create a chat and start its first turn if there is a prompt."""
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None, by: str = ""
     ) -> Page:
-        """Return a page of chats, newest first."""
+        """Return a page of chats, newest first; with ``by`` those that the person may see."""
 
-    async def recorded(self, limit: int, cursor: str | None) -> Page:
+    async def recorded(self, limit: int, cursor: str | None, by: str = "") -> Page:
         """Return a page of the chats that have recordings, newest first."""
 
     async def get(self, chat_id: str) -> ChatView:

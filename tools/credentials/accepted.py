@@ -13,6 +13,7 @@ from pathlib import Path
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.auth.credentials import Credentials, new_token
+from deskhand.vncbridge.auth.people import PeopleDirectory
 from deskhand.vncbridge.auth.policy import Principal
 
 from .rows import CredentialRows
@@ -26,7 +27,9 @@ EARLIER = "sessions.json"
 """File of an earlier version, with all of this."""
 
 
-async def load_credentials(store: Store, data: Path, token: str) -> Credentials:
+async def load_credentials(
+    store: Store, data: Path, token: str, people: PeopleDirectory | None = None
+) -> Credentials:
     """Return the accepted credentials; sessions, tokens and the instance id survive a restart.
 
     If the file of an earlier version cannot be read, people have to sign in again.
@@ -34,7 +37,9 @@ async def load_credentials(store: Store, data: Path, token: str) -> Credentials:
     rows = CredentialRows(store)
     instance = await _instance(rows, data)
     sessions, issued = await rows.sessions(), await rows.tokens()
-    credentials = Credentials(instance, time.time, sessions=sessions, issued=issued, records=rows)
+    credentials = Credentials(
+        instance, time.time, sessions=sessions, issued=issued, records=rows, people=people
+    )
     credentials.accept_token(token, Principal(OWNER))
     return credentials
 

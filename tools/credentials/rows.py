@@ -58,6 +58,11 @@ class CredentialRows:
 
         return await self._store.write(write)
 
+    async def remove_sessions(self, token_id: str) -> None:
+        """Remove the sessions of a token or a person."""
+        gone = delete(BrowserSessionRow).where(BrowserSessionRow.token_id == token_id)
+        await self._store.write(lambda rows: rows.execute(gone))
+
     async def sessions(self) -> dict[str, Session]:
         """Return the sessions by the digest of their cookie."""
         rows = await self._store.read(lambda s: s.scalars(select(BrowserSessionRow)))

@@ -8,8 +8,9 @@ from typing import NoReturn
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.control_plane.ports import Chats, Desktops, Events
 from deskhand.tools.fleet.errors import UnknownDesktop
+from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
 from deskhand.vncbridge.auth.policy import Principal
-from deskhand.vncbridge.auth.scopes import Need, allows
+from deskhand.vncbridge.auth.scopes import ADMIN, Need, allows
 from deskhand.vncbridge.websocket.client_stream import (
     TRY_AGAIN_LATER,
     ClientStream,
@@ -55,23 +56,35 @@ class LiveSources:
         desktops: Desktops,
         changes: DesktopChanges,
         owning: OwningChats,
+        grants: Grants = nothing_granted,
     ) -> None:
         self.plane = plane
         self.chats = chats
         self.desktops = desktops
         self.changes = changes
         self.owning = owning
+        self.grants = grants
         self.screens = Screens(desktops)
 
     async def permitted(self, principal: Principal, topic: Topic) -> bool:
         """Return whether the scopes of a principal permit a topic."""
-        needed = topic.need()
-        return allows(principal.scopes, needed, await self._family(needed))
+        return await self._allows(principal, topic.need())
 
     async def reads_conversation(self, principal: Principal, topic: Topic) -> bool:
         """Return whether they cover the conversation of a chat, too."""
-        needed = topic.need()._replace(level="view")
-        return allows(principal.scopes, needed, await self._family(needed))
+        return await self._allows(principal, topic.need()._replace(level="view"))
+
+    async def shows(self, principal: Principal, chat_id: str) -> bool:
+        """Return whether the list of all chats has this one for a principal."""
+        if not principal.person:
+            return True
+        return await self._allows(principal, Need("chat", chat_id, "share"))
+
+    async def _allows(self, principal: Principal, needed: Need) -> bool:
+        scopes = principal.scopes
+        if principal.person and ADMIN not in scopes:
+            scopes = (*scopes, *await self.grants(principal, needed))
+        return allows(scopes, needed, await self._family(needed))
 
     async def _family(self, needed: Need) -> frozenset[str]:
         return await self.owning("chat", needed.id) if needed.kind == "chat" else frozenset()
@@ -183,12 +196,18 @@ class LiveConnection:
                     event = await events.__anext__()
                     if event.kind in hidden:
                         continue
+                    if topic.kind == "chats" and not await self._shows(event.chat_id):
+                        continue
                     kind = "again" if event.kind == "lost" else event.kind
                     known = event_id(self._sources.plane, event.id)
                     fields = {"id": known, "chat_id": event.chat_id, "data": event.data}
                     self._add(note(topic.name, kind, **fields))
         finally:
             await events.aclose()
+
+    async def _shows(self, chat_id: str | None) -> bool:
+        # An event of no chat says that others were lost.
+        return not chat_id or await self._sources.shows(self._principal, chat_id)
 
     def _changed(self, topic: Topic) -> None:
         self._add(note(topic.name, "changed"))

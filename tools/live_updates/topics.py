@@ -37,7 +37,8 @@ class Topic:
             return Need("chat", self.id, "share")
         if self.kind in ("viewers", "shot"):
             return Need("desktop", self.id, "view")
-        return Need("admin", "", "control")
+        # People get the changes of what they may see.
+        return Need("people", "", "view")
 
 
 def parse_topic(name: str) -> Topic:

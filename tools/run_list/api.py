@@ -2,9 +2,10 @@
 
 from typing import Annotated, Protocol
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
+from deskhand.tools.control_plane.caller import limited_person
 from deskhand.tools.conversation.views import Page
 
 from .run_filter import RunFilter, words_of
@@ -26,6 +27,7 @@ def router(pages: RunPages) -> APIRouter:
 
     @routes.get("/runs")
     async def runs(
+        request: Request,
         q: Selected = "",
         outcome: Selected = "",
         model: Selected = "",
@@ -41,7 +43,10 @@ def router(pages: RunPages) -> APIRouter:
         Each word of `q` must occur in the title, the prompt or a report. `since` and `until` are
         unix times of the creation.
         """
-        wanted = RunFilter(words_of(q), outcome, model, needs_person, recorded, since, until)
+        person = limited_person(request.scope)
+        wanted = RunFilter(
+            words_of(q), outcome, model, needs_person, recorded, since, until, person
+        )
         return JSONResponse((await pages.page(wanted, limit, cursor)).to_json())
 
     return routes

@@ -20,6 +20,8 @@ class RunFilter:
     since: float | None = None
     """Unix time; runs that were created before are left out."""
     until: float | None = None
+    seen_by: str = ""
+    """Id of a person who is no owner: only runs that this one may see are listed."""
 
 
 def words_of(text: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from deskhand.tools.conversation.views import Page
 from deskhand.tools.store.chats import paged
 from deskhand.tools.store.database import Store
+from deskhand.tools.store.ownership import visible_to
 from deskhand.tools.store.schema import ChatRow, MessageRow, TurnRow
 
 from .run_filter import RunFilter, pattern_of
@@ -44,6 +45,8 @@ def _query(wanted: RunFilter) -> Select[ChatRow]:
 
 
 def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.seen_by:
+        yield visible_to(wanted.seen_by)
     if wanted.outcome:
         newest = (TurnRow.chat_id == ChatRow.id) & (TurnRow.number == ChatRow.turn)
         yield exists().where(newest, TurnRow.outcome == wanted.outcome)

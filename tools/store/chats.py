@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from sqlalchemy import Connection, Select, and_, bindparam, exists, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -15,6 +27,9 @@ from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
 from .schema import ChatRow, FileRow, MessageRow, QuestionRow, StepRow, TurnRow
+
+EVERY_CHAT = true()
+"""Condition that all chats meet."""
 
 _COUNTING = (
     update(ChatRow.__table__)  # type: ignore[arg-type]
@@ -169,6 +184,7 @@ async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
 
 async def page(
     session: AsyncSession,
+    visible: ColumnElement[bool] = EVERY_CHAT,
     *,
     parent: str | None,
     state: str | None,
@@ -178,9 +194,10 @@ async def page(
     """Return a page of chats, newest first.
 
     ``parent`` "" selects those without a parent, the state ``archived`` the archived ones, which
-    are otherwise left out. ``cursor`` is the id of the last chat of the page before.
+    are otherwise left out. ``cursor`` is the id of the last chat of the page before, ``visible`` a
+    condition that chats must meet.
     """
-    query = select(ChatRow).where(ChatRow.archived == (state == "archived"))
+    query = select(ChatRow).where(ChatRow.archived == (state == "archived"), visible)
     if parent is not None:
         query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
@@ -208,10 +225,12 @@ async def paged(
     return Page(await views(session, rows[:limit]), more)
 
 
-async def recorded(session: AsyncSession, limit: int, cursor: str | None) -> Page:
+async def recorded(
+    session: AsyncSession, limit: int, cursor: str | None, visible: ColumnElement[bool] = EVERY_CHAT
+) -> Page:
     """Return a page of the chats with files of recordings, newest first."""
     files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
-    query = select(ChatRow).where(ChatRow.archived.is_(False), exists().where(files))
+    query = select(ChatRow).where(ChatRow.archived.is_(False), visible, exists().where(files))
     return await paged(session, query, limit, cursor)
 
 

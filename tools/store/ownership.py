@@ -1,11 +1,37 @@
-"""Ownership of chats and files, on which the rights of a credential for one chat depend."""
+"""Ownership of chats and files, on which the rights of credentials and people depend."""
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, ForeignKey, or_, select, true
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Mapped, mapped_column
 
 from . import chats
 from .database import Store
-from .schema import ChatFileRow, FileRow
+from .schema import Base, ChatFileRow, ChatRow, FileRow
+
+EVERYONE = "*"
+"""In place of a person's id: the run is shared with all people."""
+
+
+class RunShareRow(Base):
+    """A run that a person may see, though another one owns it."""
+
+    __tablename__ = "run_shares"
+
+    chat_id: Mapped[str] = mapped_column(
+        ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
+    )
+    """The root chat."""
+    person_id: Mapped[str] = mapped_column(primary_key=True)
+    created_at: Mapped[float]
+    created_by: Mapped[str]
+
+
+def visible_to(person_id: str) -> ColumnElement[bool]:
+    """Return the condition of the chats that a person may see; of all for an empty id."""
+    if not person_id:
+        return true()
+    shared = select(RunShareRow.chat_id).where(RunShareRow.person_id.in_((person_id, EVERYONE)))
+    return or_(ChatRow.owner == f"person:{person_id}", ChatRow.root_id.in_(shared))
 
 
 class ChatOwnership:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from .people import NoPeople, PeopleDirectory, credential_of, person_of
 from .policy import Principal, digest
 from .revocation import CredentialLifetimes
 
@@ -24,7 +25,7 @@ class Session:
     """Unix time, in seconds."""
     scopes: tuple[str, ...] = ("admin",)
     token: str = ""
-    """The id of the token that it was exchanged for, with which it ends."""
+    """The id of the token that it was exchanged for, with which it ends, or ``person:ID``."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ class CredentialRecords(Protocol):
     async def remove_token(self, token_id: str) -> bool:
         """Remove a token and its sessions; return whether it was stored."""
 
+    async def remove_sessions(self, token_id: str) -> None:
+        """Remove the sessions of a token or a person."""
+
 
 class NoRecords:
     """The storage of a service whose credentials end with it."""
@@ -77,10 +81,18 @@ class NoRecords:
         """Return that it was not stored."""
         return False
 
+    async def remove_sessions(self, token_id: str) -> None:
+        """Remove nothing."""
+
 
 class _Ticket(NamedTuple):
     ends: float
     principal: Principal
+
+
+class _Code(NamedTuple):
+    ends: float
+    person: str
 
 
 def new_token() -> str:
@@ -103,17 +115,19 @@ class Credentials:
         sessions: Mapping[str, Session] | None = None,
         issued: Sequence[Issued] = (),
         records: CredentialRecords | None = None,
+        people: PeopleDirectory | None = None,
     ) -> None:
         self.instance = instance
         """Id of the service that accepts them; it survives a restart."""
         self.cookie_name = f"deskhand_{instance[:8]}"
         self._now = now
         self._tokens: dict[str, Principal] = {}
-        self._codes: dict[str, float] = {}
+        self._codes: dict[str, _Code] = {}
         self._sessions = dict(sessions or {})
         self._issued = {one.id: one for one in issued}
         self._tickets: dict[str, _Ticket] = {}
         self._records = records or NoRecords()
+        self._people = people or NoPeople()
         self.lifetimes = CredentialLifetimes(now)
         """The requests that use these credentials."""
 
@@ -176,23 +190,32 @@ class Credentials:
         found = self._tickets.pop(digest(ticket), None)
         return None if found is None or found.ends <= self._now() else found.principal
 
-    def new_code(self) -> str:
-        """Return a login code that works once, for ten minutes."""
+    def new_code(self, person: str = "") -> str:
+        """Return a login code that works once, for ten minutes, and signs in as that person."""
         now = self._now()
-        self._codes = {code: ends for code, ends in self._codes.items() if ends > now}
+        self._codes = {key: one for key, one in self._codes.items() if one.ends > now}
         code = secrets.token_urlsafe(18)
-        self._codes[digest(code)] = now + CODE_SECONDS
+        self._codes[digest(code)] = _Code(now + CODE_SECONDS, person)
         return code
 
     async def sign_in(self, secret: str) -> str | None:
         """Exchange a login code, or a token, for a new session's cookie value."""
         session = self._session_for(secret)
-        if session is None:
-            return None
+        if session is None and (invited := await self._people.redeem(digest(secret))):
+            session = self._person_session(invited)
+        return None if session is None else await self.open_session(session)
+
+    async def sign_in_person(self, person: str) -> str | None:
+        """Open a session for a person whom another service has identified."""
+        session = self._person_session(person)
+        return None if session is None else await self.open_session(session)
+
+    async def open_session(self, session: Session) -> str | None:
+        """Store a new session, and return its cookie value; None if its credential has ended."""
         cookie = secrets.token_urlsafe(32)
         await self._records.add_session(digest(cookie), session)
-        if session.token and session.token not in self._issued:
-            # The token was revoked meanwhile.
+        if session.token and not self._accepts(session.token):
+            # The token was revoked, or the person removed, meanwhile.
             await self._records.remove_session(digest(cookie))
             return None
         self._sessions = {k: s for k, s in self._sessions.items() if s.ends > self._now()}
@@ -202,9 +225,10 @@ class Credentials:
     def _session_for(self, secret: str) -> Session | None:
         now = self._now()
         longest = now + SESSION_SECONDS
-        # Only administrators can make codes, so the session has their scope.
-        if self._codes.pop(digest(secret), 0.0) > now:
-            return Session("browser", longest)
+        code = self._codes.pop(digest(secret), None)
+        if code is not None and code.ends > now:
+            # Only administrators can make codes, so a session without a person has their scope.
+            return self._person_session(code.person) if code.person else Session("browser", longest)
         principal = self.by_token(secret)
         if principal is None:
             return None
@@ -219,8 +243,41 @@ class Credentials:
         session = self._sessions.get(digest(cookie))
         if session is None or session.ends <= self._now():
             return None
+        if person_id := person_of(session.token):
+            person = self._people.person(person_id)
+            if person is None:
+                return None
+            held = (_session(digest(cookie)), session.token)
+            # The role that the person has now, not the one at the sign-in.
+            return Principal(
+                *(person.name, person.scopes, held, session.ends, session.token),
+                person=person_id,
+            )
         via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
         return Principal(session.name, session.scopes, via, session.ends, session.token)
+
+    def end_streams(self, person: str) -> None:
+        """End the tickets and streams of a person whose rights are others now."""
+        self._end(credential_of(person))
+
+    async def end_person(self, person: str) -> None:
+        """End the sessions, tickets and streams of a person."""
+        credential = credential_of(person)
+        self._sessions = {k: s for k, s in self._sessions.items() if s.token != credential}
+        self._end(credential)
+        await self._records.remove_sessions(credential)
+
+    def _person_session(self, person_id: str) -> Session | None:
+        person = self._people.person(person_id)
+        if person is None:
+            return None
+        return Session(person.name, self._now() + SESSION_SECONDS, (), credential_of(person_id))
+
+    def _accepts(self, credential: str) -> bool:
+        person_id = person_of(credential)
+        if person_id:
+            return self._people.person(person_id) is not None
+        return credential in self._issued
 
     async def sign_out(self, cookie: str) -> None:
         """End a session; one that is unknown has ended already."""

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import quote
 
-from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel
 from starlette.datastructures import Headers, QueryParams
 from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -24,8 +23,9 @@ from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
-from .credentials import SESSION_SECONDS, Credentials
+from .credentials import Credentials
 from .errors import BodyTooLarge, SilentBody, too_large
+from .login import login_router
 from .openapi import Operations, complete_openapi
 from .policy import (
     CALLING_DIALECT,
@@ -42,7 +42,7 @@ from .policy import (
     largest_body,
 )
 from .revocation import REFUSED
-from .scopes import ADMIN, chats_of
+from .scopes import ADMIN, Need, chats_of
 
 SILENT_BODY_SECONDS = 30.0
 
@@ -56,6 +56,15 @@ ErrorPages = Callable[[int, Request], Response | None]
 
 def no_error_pages(status: int, request: Request) -> None:
     """Return no page, for a service whose errors are JSON for everyone."""
+
+
+Grants = Callable[[Principal, Need], Awaitable[tuple[str, ...]]]
+"""Returns the scopes that a person has for the object of a request, beside those of the role."""
+
+
+async def nothing_granted(principal: Principal, needed: Need) -> tuple[str, ...]:
+    """Return no scopes, for a service that has no people."""
+    return ()
 
 
 async def owned_by_none(kind: str, name: str) -> frozenset[str]:
@@ -73,6 +82,7 @@ class AuthMiddleware:
         credentials: Credentials,
         kin: OwningChats,
         error_pages: ErrorPages = no_error_pages,
+        grants: Grants = nothing_granted,
         wrong_credential_delay: float = 0.5,
         silent_body_seconds: float = SILENT_BODY_SECONDS,
     ) -> None:
@@ -82,6 +92,7 @@ class AuthMiddleware:
         self._policy = gate
         self._credentials = credentials
         self._owning_chats = kin
+        self._grants = grants
         self._delay = wrong_credential_delay
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -169,15 +180,26 @@ class AuthMiddleware:
     async def _with_chats(
         self, facts: RequestFacts, principal: Principal, headers: Headers
     ) -> RequestFacts:
-        """Add the chats that a request concerns, if the scopes of its principal depend on them."""
+        """Add the chats that a request concerns, if the scopes of its principal depend on them.
+
+        A person gets the scopes for what the request concerns.
+        """
         if ADMIN in principal.scopes:
             return facts
         needed = self._policy.need(facts)
+        named = caller_headers.find(headers, caller_headers.CHAT)
+        if principal.person:
+            wanted = [needed] if needed is not None else []
+            if named is not None:
+                wanted.append(Need("chat", named.value, "control"))
+            granted = [scope for one in wanted for scope in await self._grants(principal, one)]
+            principal = replace(principal, scopes=(*principal.scopes, *granted))
+            facts = replace(facts, principal=principal)
         family: frozenset[str] = frozenset()
         if needed is not None and needed.kind in ("chat", "file"):
             family = await self._owning_chats(needed.kind, needed.id)
         speaks_for: frozenset[str] = frozenset()
-        if named := caller_headers.find(headers, caller_headers.CHAT):
+        if named:
             speaks_for = frozenset((named.value,)) | await self._owning_chats("chat", named.value)
         return replace(facts, family=family, speaks_for=speaks_for)
 
@@ -294,61 +316,6 @@ def _with_patience(receive: Receive, seconds: float) -> Receive:
     return awaited
 
 
-class SignIn(BaseModel):
-    """What the login page sends: the printed link's code, or a token."""
-
-    code: str
-
-
-def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
-    """Return the routes by which a browser signs in and out."""
-    router = APIRouter()
-
-    @router.post("/api/v0/login", tags=["sign in"])
-    async def sign_in(request: Request, body: SignIn) -> Response:
-        """Trade a one-time code, or a token, for a session cookie."""
-        value = await credentials.sign_in(body.code.strip())
-        if value is None:
-            # The middleware does not delay wrong codes, as this route is open.
-            await asyncio.sleep(0.5)
-            raise HTTPException(
-                401,
-                {
-                    "message": "This code is wrong, used or too old.",
-                    "detail": "`deskhand url` prints a fresh link; a token works as well",
-                },
-            )
-        # For an audit log: the request itself has no principal.
-        request.state.signed_in = credentials.by_cookie(value)
-        response = JSONResponse({"signed_in": True})
-        response.set_cookie(
-            credentials.cookie_name,
-            value,
-            max_age=int(SESSION_SECONDS),
-            httponly=True,
-            samesite="strict",
-            secure=secure,
-        )
-        return response
-
-    @router.post("/api/v0/login/codes", tags=["sign in"])
-    async def new_code() -> dict[str, str]:
-        """Make a one-time login code, for a link that signs a browser in."""
-        return {"code": credentials.new_code()}
-
-    @router.post("/logout", tags=["sign in"])
-    async def sign_out(request: Request) -> Response:
-        """End this browser's session."""
-        cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
-        if cookie is not None:
-            await credentials.sign_out(cookie)
-        response = JSONResponse({"signed_in": False})
-        response.delete_cookie(credentials.cookie_name)
-        return response
-
-    return router
-
-
 def install_auth(
     app: FastAPI,
     gate: AccessPolicy,
@@ -358,6 +325,7 @@ def install_auth(
     kin: OwningChats = owned_by_none,
     operations: Operations | None = None,
     error_pages: ErrorPages = no_error_pages,
+    grants: Grants = nothing_granted,
 ) -> None:
     """Add access control to an application, with the login routes and the form of its errors.
 
@@ -375,7 +343,12 @@ def install_auth(
     app.add_exception_handler(StarletteHTTPException, http_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_middleware(
-        AuthMiddleware, gate=gate, credentials=credentials, kin=kin, error_pages=error_pages
+        AuthMiddleware,
+        gate=gate,
+        credentials=credentials,
+        kin=kin,
+        error_pages=error_pages,
+        grants=grants,
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import urlsplit
 
-from .scopes import Need, allows, chats_of, need
+from .scopes import ADMIN, Need, allows, chats_of, need
 
 BODY_TYPES = ("application/json", "application/octet-stream")
 SAFE_METHODS = ("GET", "HEAD")
@@ -50,6 +50,8 @@ class Principal:
     """The issued token that it was derived from; empty for the owner of the service."""
     origin: str = field(default="", compare=False)
     """For a ticket: the origin of the page that may use it, beside the permitted ones."""
+    person: str = field(default="", compare=False)
+    """Id of the person who has signed in; empty for tokens, and for an owner without a name."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,8 @@ class AccessPolicy:
         # The header decides in whose name the desktop acts, so a chat's credential may name only
         # its own chat and those below it.
         bound = chats_of(principal.scopes)
-        if bound and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
+        limited = bound or (principal.person and ADMIN not in principal.scopes)
+        if limited and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
             return Denial(403, "Not allowed.", "this credential speaks for another chat")
         return None
 

@@ -11,14 +11,18 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 ADMIN = "admin"
+MEMBER, WATCHER = "role:member", "role:watcher"
+"""Scopes of people beside those of the runs that they may see; no token has them."""
 SCOPE = re.compile(
     r"admin|chat:[\w-]{1,64}|desktop:[\w-]{1,64}:(control|view)"
     r"|run:[\w-]{1,64}:(view|conversation)"
 )
 
-Level = Literal["share", "view", "control"]
-"""``share`` is the part of a run that every share link shows; desktops have no such part."""
-Kind = Literal["desktop", "chat", "file", "tools", "anyone", "admin"]
+Level = Literal["share", "view", "stop", "control"]
+"""``share`` is the part of a run that every share link shows, ``stop`` the end of its turn;
+desktops have neither."""
+Kind = Literal["desktop", "chat", "file", "tools", "people", "anyone", "admin"]
+"""``people`` are pages and lists for everyone who has signed in as a person."""
 
 
 class Need(NamedTuple):
@@ -77,8 +81,10 @@ RULES = (
     Rule("/api/v0/chats/*", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/chats/*/events", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/chats/*", "chat", "view", reads=True),
+    Rule("/api/v0/chats/*/interrupt", "chat", "stop", whole=True),
     Rule("/api/v0/chats/*", "chat", "control"),
     Rule("/runs/*", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/runs/*/people", "chat", "control"),
     Rule("/api/v0/runs/*", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*/report.html", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*/sheet.png", "chat", "share", reads=True, whole=True),
@@ -87,6 +93,14 @@ RULES = (
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),
     Rule("/mcp", "tools", "control"),
+    *(
+        Rule(path, "people", "view", reads=True, whole=True)
+        for path in (
+            *("/", "/runs", "/api/v0/people/me"),
+            *("/api/v0/chats", "/api/v0/runs", "/api/v0/recordings", "/api/v0/desktops"),
+        )
+    ),
+    Rule("/api/v0/chats", "people", "control", whole=True),
 )
 """The first rule that matches applies; without one, only administrators pass."""
 
@@ -109,9 +123,13 @@ to enable it. The client itself has no access to these paths.
 _SHARED_BY: dict[Level, tuple[str, ...]] = {
     "share": ("view", "conversation"),
     "view": ("conversation",),
+    "stop": ("stop",),
     "control": (),
 }
-"""The kinds of share link that permit a level of access to a run."""
+"""The kinds of share link that permit a level of access to a run.
+
+There is no link for ``stop``: only people get this scope, with the rights of their role.
+"""
 
 
 def valid(scope: str) -> bool:
@@ -158,7 +176,9 @@ def allows(scopes: Collection[str], needed: Need | None, family: Collection[str]
         case "admin":
             return False
         case "tools":
-            return bool(chats_of(scopes))
+            return bool(chats_of(scopes)) or MEMBER in scopes
+        case "people":
+            return MEMBER in scopes or (needed.level == "view" and WATCHER in scopes)
         case "desktop":
             watching = needed.level == "view" and f"desktop:{needed.id}:view" in scopes
             return watching or f"desktop:{needed.id}:control" in scopes

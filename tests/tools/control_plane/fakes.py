@@ -147,13 +147,13 @@ class FakeChats:
         return self.add(title=wanted["title"] or "New Chat", mode=wanted["mode"])
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None, by: str = ""
     ) -> Page:
         self.asked.append(("list", parent, state, limit, cursor))
         chats = [c for c in self.known.values() if state in (None, c.state)]
         return _page(chats, limit, cursor)
 
-    async def recorded(self, limit: int, cursor: str | None) -> Page:
+    async def recorded(self, limit: int, cursor: str | None, by: str = "") -> Page:
         return _page([c for c in self.known.values() if c.recording_file_ids], limit, cursor)
 
     async def get(self, chat_id: str) -> ChatView:

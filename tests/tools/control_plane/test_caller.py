@@ -7,6 +7,7 @@ from deskhand.tools.control_plane.caller import (
     chat_id,
     credential_id,
     is_administrator,
+    limited_person,
     principal_name,
     principal_scopes,
     reads_conversation,
@@ -59,6 +60,14 @@ def test_a_credential_is_the_token_that_was_issued_or_the_owner() -> None:
     ci = Principal("owner", ("chat:c1",), token_id="0a1b")
     assert credential_id({"state": {"principal": ci}}) == "0a1b"
     assert credential_id({"state": {"principal": Principal("browser")}}) == "owner"
+
+
+def test_only_people_who_are_no_owners_are_limited() -> None:
+    ada = Principal("Ada", ("role:member",), person="p1")
+    boss = Principal("Bea", person="p2")
+    assert limited_person({"state": {"principal": ada}}) == "p1"
+    assert limited_person({"state": {"principal": boss}}) == ""
+    assert limited_person({"state": {"principal": Principal("ci", ("chat:c1",))}}) == ""
 
 
 def test_rights_are_those_that_the_middleware_found() -> None:

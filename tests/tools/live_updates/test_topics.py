@@ -35,8 +35,8 @@ def test_what_is_no_topic_is_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "need"),
     [
-        ("chats", Need("admin", "", "control")),
-        ("desktops", Need("admin", "", "control")),
+        ("chats", Need("people", "", "view")),
+        ("desktops", Need("people", "", "view")),
         ("chat:c", Need("chat", "c", "share")),
         ("viewers:d", Need("desktop", "d", "view")),
         ("shot:d", Need("desktop", "d", "view")),

@@ -94,6 +94,9 @@ class Records:
         self.sessions = {k: s for k, s in self.sessions.items() if s.token != token_id}
         return self.tokens.pop(token_id, None) is not None
 
+    async def remove_sessions(self, token_id: str) -> None:
+        self.sessions = {k: s for k, s in self.sessions.items() if s.token != token_id}
+
 
 def test_sessions_and_tokens_are_stored_as_digests_and_valid_after_a_restart() -> None:
     records, clock = Records(), Clock()

@@ -49,20 +49,20 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/api/v0/desktops/d1/processes", True, None),
         ("/api/v0/desktops/d1", True, Need("desktop", "d1", "view")),
         ("/api/v0/desktops/d1", False, None),
-        ("/api/v0/desktops", True, None),
+        ("/api/v0/desktops", True, Need("people", "", "view")),
         ("/desktops/d1", True, Need("desktop", "d1", "view")),
         ("/api/v0/chats/c1", True, Need("chat", "c1", "share")),
         ("/api/v0/chats/c1/events", True, Need("chat", "c1", "share")),
         ("/api/v0/chats/c1/messages", True, Need("chat", "c1", "view")),
         ("/api/v0/chats/c1/messages", False, Need("chat", "c1", "control")),
         ("/api/v0/chats/c1/desktop", True, Need("chat", "c1", "control")),
-        ("/api/v0/chats", True, None),
+        ("/api/v0/chats", True, Need("people", "", "view")),
         ("/runs/c1", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "share")),
         ("/api/v0/runs/c1/report.html", True, Need("chat", "c1", "share")),
         ("/api/v0/runs/c1/sheet.png", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1", False, None),
-        ("/api/v0/recordings", True, None),
+        ("/api/v0/recordings", True, Need("people", "", "view")),
         ("/api/v0/files/f1", True, Need("file", "f1", "share")),
         ("/api/v0/files/f1", False, Need("file", "f1", "control")),
         ("/api/v0/tools/execute", False, Need("tools", "", "control")),
@@ -72,7 +72,16 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/mcp", False, Need("tools", "", "control")),
         ("/mcp/", False, Need("tools", "", "control")),
         ("/api/v0/stop-all", False, None),
-        ("/", True, None),
+        ("/api/v0/desktops", False, None),
+        ("/api/v0/chats", False, Need("people", "", "control")),
+        ("/api/v0/chats/c1/interrupt", False, Need("chat", "c1", "stop")),
+        ("/api/v0/runs", True, Need("people", "", "view")),
+        ("/api/v0/runs/c1/people", True, Need("chat", "c1", "control")),
+        ("/api/v0/runs/c1/people/p1", False, Need("chat", "c1", "control")),
+        ("/api/v0/runs/c1/pin", False, None),
+        ("/api/v0/people", True, None),
+        ("/api/v0/people/me", True, Need("people", "", "view")),
+        ("/", True, Need("people", "", "view")),
     ],
 )
 def test_what_a_request_needs(path: str, reads: bool, wanted: Need | None) -> None:
@@ -163,3 +172,30 @@ def test_roles_and_chats_are_read_from_scopes() -> None:
     assert desktop_role(("desktop:d2:control",), "d1") == "view"
     assert desktop_role(("chat:c1",), "d1") == "control"
     assert chats_of(("chat:c1", "admin", "chat:c2")) == ("c1", "c2")
+
+
+@pytest.mark.parametrize(
+    ("scopes", "needed", "allowed"),
+    [
+        (("role:member",), Need("people", "", "view"), True),
+        (("role:member",), Need("people", "", "control"), True),
+        (("role:watcher",), Need("people", "", "view"), True),
+        (("role:watcher",), Need("people", "", "control"), False),
+        (("role:member",), Need("tools", "", "control"), True),
+        (("role:watcher",), Need("tools", "", "control"), False),
+        (("chat:c1",), Need("people", "", "view"), False),
+        (("run:c1:conversation", "run:c1:stop"), Need("chat", "c1", "stop"), True),
+        (("run:c1:conversation",), Need("chat", "c1", "stop"), False),
+        (("run:c1:stop",), Need("chat", "c1", "control"), False),
+        (("chat:c1",), Need("chat", "c1", "stop"), True),
+    ],
+)
+def test_what_roles_and_the_right_to_stop_permit(
+    scopes: tuple[str, ...], needed: Need, allowed: bool
+) -> None:
+    assert allows(scopes, needed, {"c1"}) == allowed
+
+
+@pytest.mark.parametrize("scope", ["role:member", "role:watcher", "run:c1:stop", "person:p1"])
+def test_no_token_gets_the_scopes_of_people(scope: str) -> None:
+    assert not valid(scope)

@@ -63,6 +63,7 @@ from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.ownership import visible_to
 from deskhand.tools.store.pictures import ChatPictures
 from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
@@ -215,16 +216,18 @@ class Chats:
         return view
 
     async def list(
-        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None
+        self, *, parent: str | None, state: str | None, limit: int, cursor: str | None, by: str = ""
     ) -> Page:
         """Return a page of chats, newest first; ``parent`` "" selects those without a parent."""
+        seen = visible_to(by)
         return await self._repository.page(
-            lambda s: chats.page(s, parent=parent, state=state, limit=limit, cursor=cursor)
+            lambda s: chats.page(s, seen, parent=parent, state=state, limit=limit, cursor=cursor)
         )
 
-    async def recorded(self, limit: int, cursor: str | None) -> Page:
+    async def recorded(self, limit: int, cursor: str | None, by: str = "") -> Page:
         """Return a page of the chats that have recordings, newest first."""
-        return await self._repository.page(lambda s: chats.recorded(s, limit, cursor))
+        seen = visible_to(by)
+        return await self._repository.page(lambda s: chats.recorded(s, limit, cursor, seen))
 
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""

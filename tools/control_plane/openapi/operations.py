@@ -15,6 +15,7 @@ from .administration import (
     STATUS,
 )
 from .chats import CHAT, CHATS, FILE, FILES, MESSAGES, STOPPED, TOOL_RESULT, TOOLS, WHOLE_CHAT
+from .people import NEW_PERSON, OWN_PERSON, PEOPLE, PERSON, SHARED_RUN, SIGN_IN_LINK
 from .playbooks import PLAYBOOK, PLAYBOOK_RUN, PLAYBOOKS
 from .recordings import PINNED_RUN, RECORDING, RECORDINGS, RUN
 
@@ -82,6 +83,15 @@ OPERATIONS: ApiOperations = {
     "GET /api/v0/secrets": ApiOperation("list_secrets", SECRETS),
     "PUT /api/v0/secrets/{name}": ApiOperation("put_secret", SECRET),
     "DELETE /api/v0/secrets/{name}": ApiOperation("delete_secret"),
+    "GET /api/v0/people": ApiOperation("list_people", PEOPLE),
+    "POST /api/v0/people": ApiOperation("add_person", NEW_PERSON),
+    "GET /api/v0/people/me": ApiOperation("read_own_person", OWN_PERSON),
+    "PATCH /api/v0/people/{person_id}": ApiOperation("change_role", PERSON),
+    "DELETE /api/v0/people/{person_id}": ApiOperation("remove_person"),
+    "POST /api/v0/people/{person_id}/links": ApiOperation("invite_person", SIGN_IN_LINK),
+    "GET /api/v0/runs/{chat_id}/people": ApiOperation("list_run_shares", SHARED_RUN),
+    "PUT /api/v0/runs/{chat_id}/people/{person_id}": ApiOperation("share_run", SHARED_RUN),
+    "DELETE /api/v0/runs/{chat_id}/people/{person_id}": ApiOperation("unshare_run", SHARED_RUN),
     "GET /api/v0/audit": ApiOperation("list_audit_records", AUDIT_RECORDS),
     "GET /api/v0/audit/verification": ApiOperation("verify_audit_log", AUDIT_VERIFICATION),
 }

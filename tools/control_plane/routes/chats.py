@@ -8,8 +8,13 @@ from fastapi.responses import JSONResponse, Response
 
 from deskhand.desktop.profiles.profile_name import PROFILE_NAME
 from deskhand.tools.agents.costs.step_times import total_times
-from deskhand.tools.control_plane.caller import credential_id, principal_name, reads_conversation
-from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop
+from deskhand.tools.control_plane.caller import (
+    credential_id,
+    limited_person,
+    principal_name,
+    reads_conversation,
+)
+from deskhand.tools.control_plane.errors import BadBody, ChatHasNoDesktop, NotVisible
 from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
@@ -23,6 +28,8 @@ from deskhand.tools.conversation.restrictions import (
     read_restrictions,
 )
 from deskhand.tools.conversation.views import ChatView
+from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
+from deskhand.vncbridge.auth.scopes import Need
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 
@@ -142,10 +149,14 @@ _INTERRUPT = {
 }
 
 
-def router(chats: Chats, streams: EventStreams) -> APIRouter:
-    """Return the routes under ``/api/v0/chats``."""
+def router(chats: Chats, streams: EventStreams, grants: Grants = nothing_granted) -> APIRouter:
+    """Return the routes under ``/api/v0/chats``; ``grants`` are the rights of people."""
     routes = APIRouter(tags=["chats"])
-    parts = (_reading_routes(chats, streams), _changing_routes(chats), _talking_routes(chats))
+    parts = (
+        _reading_routes(chats, streams),
+        _changing_routes(chats, grants),
+        _talking_routes(chats),
+    )
     add_routes(routes, *parts)
 
     @routes.post("/api/v0/stop-all")
@@ -161,13 +172,20 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
 
     @routes.get("")
     async def listing(
+        request: Request,
         parent: Annotated[str | None, Query(description="Empty: chats without a parent.")] = None,
         state: str | None = None,
         limit: Limit = 50,
         cursor: str | None = None,
     ) -> JSONResponse:
         """List chats, newest first; ``next_cursor`` asks for the next page."""
-        page = await chats.list(parent=parent, state=state, limit=limit, cursor=cursor)
+        page = await chats.list(
+            parent=parent,
+            state=state,
+            limit=limit,
+            cursor=cursor,
+            by=limited_person(request.scope),
+        )
         return JSONResponse(page.to_json())
 
     @routes.get("/{chat_id}")
@@ -205,13 +223,15 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
     return routes
 
 
-def _changing_routes(chats: Chats) -> APIRouter:
+def _changing_routes(chats: Chats, grants: Grants) -> APIRouter:
     routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
     async def create(request: Request) -> JSONResponse:
         """Make a chat; with a prompt it starts to work."""
         wanted = _new_chat(json_object(await request.body()))
+        if limited_person(request.scope) and "start" in wanted:
+            await _check_files(wanted["start"], request, grants)
         chat = await chats.create(**wanted, owner=credential_id(request.scope))
         return JSONResponse(chat.to_json(), 201)
 
@@ -280,6 +300,13 @@ def _talking_routes(chats: Chats) -> APIRouter:
         return await shown(chats, chat_id)
 
     return routes
+
+
+async def _check_files(start: ChatStart, request: Request, grants: Grants) -> None:
+    """Refuse stored files of runs that the person may not see."""
+    for file_id in (one.file_id for one in start.files if one.file_id is not None):
+        if not await grants(request.scope["state"]["principal"], Need("file", file_id, "view")):
+            raise NotVisible("file", file_id)
 
 
 async def whole(chats: Chats, chat_id: str, conversation: bool) -> Json:

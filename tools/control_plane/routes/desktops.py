@@ -1,17 +1,21 @@
 """Routes of desktops: list, start and stop them."""
 
 import contextlib
+from collections.abc import Sequence
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.desktop.settings import DIALECTS, dialects
+from deskhand.tools.control_plane.caller import limited_person
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, json_object, only, text
 from deskhand.tools.control_plane.ports import Chats, Desktops, DesktopView
 from deskhand.tools.conversation.chat_start import profile_name
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.templates.errors import TemplateError
+from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
+from deskhand.vncbridge.auth.scopes import Need
 
 from .chats import PROFILE, body_of
 
@@ -28,12 +32,15 @@ _NEW_DESKTOP = {
 }
 
 
-def router(desktops: Desktops, chats: Chats) -> APIRouter:
-    """Return the routes of ``/api/v0/desktops``; the proxy serves the paths below an id."""
+def router(desktops: Desktops, chats: Chats, grants: Grants = nothing_granted) -> APIRouter:
+    """Return the routes of ``/api/v0/desktops``; the proxy serves the paths below an id.
+
+    ``grants`` are the rights of people.
+    """
     routes = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
 
     @routes.get("")
-    async def listing() -> JSONResponse:
+    async def listing(request: Request) -> JSONResponse:
         """List the desktops.
 
         `browser_warning` states why a desktop's browser does not start or has no sandbox; it is
@@ -43,7 +50,7 @@ def router(desktops: Desktops, chats: Chats) -> APIRouter:
         `has_display` is false until the display of a chat's desktop is used: a screenshot or the
         live view starts it. `speak` are the protocols of other products that it serves.
         """
-        found = await desktops.list()
+        found = await _visible(await desktops.list(), request, grants)
         return JSONResponse({"desktops": [desktop_json(desktop) for desktop in found]})
 
     @routes.post("", status_code=201, openapi_extra=body_of(_NEW_DESKTOP))
@@ -109,6 +116,16 @@ def desktop_json(desktop: DesktopView) -> Json:
         "speak": list(desktop.speak),
         "profile": desktop.profile or None,
     }
+
+
+async def _visible(
+    found: Sequence[DesktopView], request: Request, grants: Grants
+) -> Sequence[DesktopView]:
+    """Return the desktops that the caller may see."""
+    if not limited_person(request.scope):
+        return found
+    asker = request.scope["state"]["principal"]
+    return [one for one in found if await grants(asker, Need("desktop", one.id, "view"))]
 
 
 def _speak(body: Json) -> tuple[str, ...] | None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.caller import reads_conversation
+from deskhand.tools.control_plane.caller import limited_person, reads_conversation
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import existing_files, numbered
@@ -28,9 +28,11 @@ def router(chats: Chats, files: Files) -> APIRouter:
     routes = APIRouter(prefix="/api/v0", tags=["recordings"])
 
     @routes.get("/recordings")
-    async def recordings(limit: Limit = 20, cursor: str | None = None) -> JSONResponse:
+    async def recordings(
+        request: Request, limit: Limit = 20, cursor: str | None = None
+    ) -> JSONResponse:
         """List the chats that have recordings, newest first, each with its video's length."""
-        page = await chats.recorded(limit, cursor)
+        page = await chats.recorded(limit, cursor, limited_person(request.scope))
         # One query for the files of all chats: a page may have a hundred.
         known = await files.existing([i for chat in page.chats for i in chat.recording_file_ids])
         listed = [_summary(known, chat) for chat in page.chats]

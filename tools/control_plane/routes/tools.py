@@ -8,22 +8,28 @@ from fastapi.responses import JSONResponse
 from deskhand.tools.control_plane.caller import (
     chat_id,
     credential_id,
+    limited_person,
     principal_name,
     tool_call_id,
 )
+from deskhand.tools.control_plane.errors import NotVisible
 from deskhand.tools.control_plane.json_body import Json, json_object
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.kit.support.spec import INSUFFICIENT_STORAGE, ToolOutcome
+from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
+from deskhand.vncbridge.auth.people import person_of
+from deskhand.vncbridge.auth.scopes import Need
 from deskhand.vncbridge.http.caller_headers import OWN_CHAT
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 
 from .chats import body_of
 
+OWN, SHARED = "own", "shared"
 NO_ROOM = "The disk is almost full."
 
 
-def router(chats: Chats) -> APIRouter:
-    """Return the routes under ``/api/v0/tools``."""
+def router(chats: Chats, grants: Grants = nothing_granted) -> APIRouter:
+    """Return the routes under ``/api/v0/tools``; ``grants`` are the rights of people."""
     routes = APIRouter(prefix="/api/v0/tools", tags=["tools"])
 
     @routes.get("")
@@ -47,6 +53,8 @@ def router(chats: Chats) -> APIRouter:
             detail = f"Tools: {', '.join(known)}."
             return JSONResponse({"message": f"Unknown tool: {name[:80]}.", "detail": detail}, 404)
         arguments = json_object(await request.body())
+        if limited_person(request.scope):
+            await _check_desktop(arguments, request, grants)
         caller = await calling_chat(chats, request)
         # For the audit log.
         request.state.tool_call = {"chat": caller}
@@ -69,7 +77,20 @@ async def calling_chat(chats: Chats, request: Request) -> str:
     if named is not None:
         return (await chats.get(named)).id
     scope = request.scope
-    return (await chats.default_chat(principal_name(scope), credential_id(scope))).id
+    credential = credential_id(scope)
+    # A token may have the name of a person, whose chat it must not get.
+    name = credential if person_of(credential) else principal_name(scope)
+    return (await chats.default_chat(name, credential)).id
+
+
+async def _check_desktop(arguments: Json, request: Request, grants: Grants) -> None:
+    """Refuse a desktop that the person may not control."""
+    wanted = str(arguments.get("desktop") or OWN).strip()
+    if wanted in (OWN, SHARED):
+        return
+    granted = await grants(request.scope["state"]["principal"], Need("desktop", wanted, "control"))
+    if f"desktop:{wanted}:control" not in granted:
+        raise NotVisible("desktop", wanted)
 
 
 def _reply(outcome: ToolOutcome, caller: str) -> Json:

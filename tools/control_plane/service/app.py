@@ -24,6 +24,7 @@ from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter
 from deskhand.tools.run_pictures import api as run_pictures_api
 from deskhand.tools.store.errors import DiskLow
+from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.server.docs_page import router as docs
@@ -44,12 +45,14 @@ def create_app(
     disk: Callable[[], Json],
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),
+    grants: Grants = nothing_granted,
     lifespan: Any = None,
 ) -> FastAPI:
     """Return the application, still without the middleware that authorizes requests.
 
     ``editor`` is called when the first recording is cut. Set ``closing`` as soon as the service is
-    asked to end: it ends the event streams, for which the server would wait otherwise.
+    asked to end: it ends the event streams, for which the server would wait otherwise. ``grants``
+    are the rights of people.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -67,11 +70,11 @@ def create_app(
     add_routes(
         app,
         status_api.router(about, ready, chats, desktops, streams, disk),
-        chats_api.router(chats, streams),
+        chats_api.router(chats, streams, grants),
         chat_changes_api.router(chats),
-        tools_api.router(chats),
+        tools_api.router(chats, grants),
         files_api.router(chats, files),
-        desktops_api.router(desktops, chats),
+        desktops_api.router(desktops, chats, grants),
         runs_api.router(chats, files),
         recordings_api.router(chats, files, cutter),
         run_pictures_api.router(chats, files, cutter),

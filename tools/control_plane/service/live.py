@@ -10,6 +10,7 @@ from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.live_updates.api import router
 from deskhand.tools.live_updates.connection import LiveSources
 from deskhand.tools.live_updates.desktop_changes import DesktopChanges
+from deskhand.tools.people.people import People
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.ownership import ChatOwnership
 
@@ -21,10 +22,12 @@ def live_router(
     store: Store,
     closing: asyncio.Event,
     stack: AsyncExitStack,
+    people: People,
 ) -> APIRouter:
     """Return the route of the socket; ``plane`` distinguishes this control plane from others."""
     changes = DesktopChanges(fleet.states)
-    sources = LiveSources(plane, chats, fleet, changes, ChatOwnership(store))
+    owning = ChatOwnership(store)
+    sources = LiveSources(plane, chats, fleet, changes, owning, people.granted)
     stack.push_async_callback(sources.screens.close)
     stack.push_async_callback(changes.close)
     return router(sources, closing)

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, FastAPI, Request
+from fastapi import FastAPI
 
 from deskhand.desktop.context.places import VARIABLES
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
@@ -34,21 +34,17 @@ from deskhand.tools.control_plane.pages import ErrorPages
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
-from deskhand.tools.control_plane.routes.audit import router as audit_router
-from deskhand.tools.control_plane.routes.profiles import router as profiles_router
-from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.conversation.errors import ChatError
-from deskhand.tools.credentials.accepted import load_credentials, read_token
+from deskhand.tools.credentials.accepted import read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.kit.save_playbook import SavePlaybookTool
 from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
+from deskhand.tools.people.people import People
 from deskhand.tools.recovery.recovery import RecordingRecovery
-from deskhand.tools.run_list.api import router as runs_router
-from deskhand.tools.run_list.run_list import RunList
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
@@ -60,7 +56,6 @@ from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
-from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy
@@ -68,6 +63,7 @@ from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Address
 
+from .administration import admin_routers
 from .app import create_app
 from .facts import service_facts
 from .fleet import open_fleet, templates_tool
@@ -77,10 +73,10 @@ from .live import live_router
 from .machine_tools import machine_tools
 from .measured import metrics_router
 from .models import open_models, start_preloading
+from .people import open_people
 from .playbooks import OpenPlaybooks
 
 log = logging.getLogger(__name__)
-TICKETS = "/api/v0/desktops/{desktop_id}/desktop/tickets"
 TIDY_SECONDS = 15.0
 """Interval of checking for idle desktops."""
 
@@ -130,7 +126,7 @@ async def control_plane(
         models, playbooks = _models(settings, scripted, files, decoder, stack)
         base_url = "" if address.path is not None else address.url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
-        credentials = await load_credentials(store, data, token)
+        people, credentials = await open_people(store, data, token)
         audit = _audit_log(store, credentials, stack)
         playbooks.chats = chats = Chats(
             *(store, files, playbooks.models, DesktopAllocator(fleet)),
@@ -152,19 +148,19 @@ async def control_plane(
             about=lambda: service_facts(settings, models, chats.supervisor, launching, protections),
             closing=closing,
             disk=reserve.to_json,
+            grants=people.granted,
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
-                live_router(credentials.instance, chats, fleet, store, closing, stack),
-                *_admin_routers(secret_store, audit, credentials, base_url, store, fleet),
+                live_router(credentials.instance, chats, fleet, store, closing, stack, people),
+                *admin_routers(secret_store, audit, credentials, base_url, store, fleet, people),
                 *(metrics_router(data, store, chats, fleet), playbooks.router(chats)),
             ],
         )
         _add_mcp(app, chats, store, base_url)
-        _add_middleware(app, settings, credentials, store, audit)
+        _add_middleware(app, settings, credentials, store, audit, people)
         start_preloading(stack)
-        await recovery.begin_all()
-        await _resume(stack, store, chats, settings.supervisor_seconds)
+        await _resume(stack, store, chats, recovery, settings.supervisor_seconds)
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
@@ -241,36 +237,29 @@ def _access_policy(settings: Settings) -> AccessPolicy:
 
 
 def _add_middleware(
-    app: FastAPI, settings: Settings, credentials: Credentials, store: Store, audit: AuditLog
+    app: FastAPI,
+    settings: Settings,
+    credentials: Credentials,
+    store: Store,
+    audit: AuditLog,
+    people: People,
 ) -> None:
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin = _access_policy(settings), ChatOwnership(store)
-    install_auth(app, policy, credentials, kin=kin, operations=operations, error_pages=ErrorPages())
+    install_auth(
+        *(app, policy, credentials),
+        kin=kin,
+        operations=operations,
+        error_pages=ErrorPages(),
+        grants=people.granted,
+    )
     app.add_middleware(AccessLog)
 
 
 def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:
     callers = partial(mcp_callers, chats, ChatOwnership(store), base_url)
     add_mcp(app, McpEndpoint(callers, app.version))
-
-
-def _admin_routers(
-    secret_store: SecretStore,
-    audit: AuditLog,
-    credentials: Credentials,
-    base_url: str,
-    store: Store,
-    fleet: Fleet,
-) -> tuple[APIRouter, ...]:
-    return (
-        secrets_router(secret_store, store.check_room),
-        profiles_router(fleet.profiles),
-        audit_router(audit),
-        runs_router(RunList(store)),
-        tokens_router(credentials, lambda: base_url),
-        tickets_router(credentials, TICKETS, lambda r: _known(fleet, r)),
-    )
 
 
 def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) -> AuditLog:
@@ -286,7 +275,10 @@ def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) ->
     return audit
 
 
-async def _resume(stack: AsyncExitStack, store: Store, chats: Chats, seconds: float) -> None:
+async def _resume(
+    stack: AsyncExitStack, store: Store, chats: Chats, recovery: RecordingRecovery, seconds: float
+) -> None:
+    await recovery.begin_all()
     await chats.resume()
     watching = asyncio.create_task(store.watch(), name="watch the database")
     stack.push_async_callback(_ended, watching)
@@ -329,13 +321,6 @@ async def _recovery(
     stack.push_async_callback(recovery.close)
     fleet.on_end = recovery.begin
     return recovery
-
-
-def _known(fleet: Fleet, request: Request) -> str:
-    """Return the id of the desktop that a request names; raises ``UnknownDesktop``."""
-    desktop_id: str = request.path_params["desktop_id"]
-    fleet.client(desktop_id)
-    return desktop_id
 
 
 async def _files(

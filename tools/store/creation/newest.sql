@@ -258,4 +258,35 @@ CREATE TABLE run_activities (
 	CONSTRAINT fk_run_activities_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
 CREATE INDEX ix_run_activities_chat_id ON run_activities (chat_id);
-INSERT INTO alembic_version VALUES ('0061');
+CREATE TABLE people (
+	id VARCHAR NOT NULL, 
+	name VARCHAR NOT NULL, 
+	folded_name VARCHAR NOT NULL, 
+	role VARCHAR NOT NULL, 
+	identity VARCHAR, 
+	created_at DOUBLE NOT NULL, 
+	created_by VARCHAR NOT NULL, 
+	signed_in_at DOUBLE, 
+	CONSTRAINT pk_people PRIMARY KEY (id), 
+	CONSTRAINT uq_people_folded_name UNIQUE (folded_name), 
+	CONSTRAINT uq_people_identity UNIQUE (identity)
+);
+CREATE TABLE invitations (
+	digest VARCHAR NOT NULL, 
+	person_id VARCHAR NOT NULL, 
+	created_at DOUBLE NOT NULL, 
+	created_by VARCHAR NOT NULL, 
+	ends_at DOUBLE NOT NULL, 
+	CONSTRAINT pk_invitations PRIMARY KEY (digest), 
+	CONSTRAINT fk_invitations_person_id_people FOREIGN KEY(person_id) REFERENCES people (id) ON DELETE CASCADE
+);
+CREATE INDEX ix_invitations_person_id ON invitations (person_id);
+CREATE TABLE run_shares (
+	chat_id VARCHAR NOT NULL, 
+	person_id VARCHAR NOT NULL, 
+	created_at DOUBLE NOT NULL, 
+	created_by VARCHAR NOT NULL, 
+	CONSTRAINT pk_run_shares PRIMARY KEY (chat_id, person_id), 
+	CONSTRAINT fk_run_shares_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
+);
+INSERT INTO alembic_version VALUES ('0062');

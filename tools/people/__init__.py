@@ -1,0 +1,1 @@
+"""People of a team: their roles, invitations, and the runs that they may see."""

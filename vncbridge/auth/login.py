@@ -1,0 +1,71 @@
+"""Routes by which a browser signs in and out."""
+
+import asyncio
+
+from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from .credentials import SESSION_SECONDS, Credentials
+from .policy import Principal, cookie_of
+
+
+def set_session_cookie(response: Response, name: str, value: str, *, secure: bool) -> None:
+    """Add the cookie of a session to a response."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=int(SESSION_SECONDS),
+        httponly=True,
+        samesite="strict",
+        secure=secure,
+    )
+
+
+class SignIn(BaseModel):
+    """What the login page sends: the printed link's code, or a token."""
+
+    code: str
+
+
+def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
+    """Return the routes by which a browser signs in and out."""
+    router = APIRouter()
+
+    @router.post("/api/v0/login", tags=["sign in"])
+    async def sign_in(request: Request, body: SignIn) -> Response:
+        """Trade a one-time code, or a token, for a session cookie."""
+        value = await credentials.sign_in(body.code.strip())
+        if value is None:
+            # The middleware does not delay wrong codes, as this route is open.
+            await asyncio.sleep(0.5)
+            raise HTTPException(
+                401,
+                {
+                    "message": "This code is wrong, used or too old.",
+                    "detail": "`deskhand url` prints a fresh link; a token works as well",
+                },
+            )
+        # For an audit log: the request itself has no principal.
+        request.state.signed_in = credentials.by_cookie(value)
+        response = JSONResponse({"signed_in": True})
+        set_session_cookie(response, credentials.cookie_name, value, secure=secure)
+        return response
+
+    @router.post("/api/v0/login/codes", tags=["sign in"])
+    async def new_code(request: Request) -> dict[str, str]:
+        """Make a one-time login code, for a link that signs a browser in."""
+        maker: Principal = request.scope["state"]["principal"]
+        return {"code": credentials.new_code(maker.person)}
+
+    @router.post("/logout", tags=["sign in"])
+    async def sign_out(request: Request) -> Response:
+        """End this browser's session."""
+        cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
+        if cookie is not None:
+            await credentials.sign_out(cookie)
+        response = JSONResponse({"signed_in": False})
+        response.delete_cookie(credentials.cookie_name)
+        return response
+
+    return router
