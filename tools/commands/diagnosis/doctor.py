@@ -5,10 +5,9 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal
 
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
@@ -28,7 +27,7 @@ from deskhand.desktop.network.programs import missing
 from deskhand.desktop.settings import SANDBOX_MODES, SandboxMode
 from deskhand.recording.disk.meter import space_of
 from deskhand.recording.free_space import GIB, MIB, DiskSpace
-from deskhand.tools.agents.providers.environment.hosts import ask_hosts
+from deskhand.tools.agents.providers.environment.hosts import HostAnswer, ask_hosts
 from deskhand.tools.agents.providers.provider_table import accounts_in, key_variables
 from deskhand.tools.commands.control_plane import find_address
 from deskhand.tools.commands.rights import user_to_become
@@ -41,10 +40,9 @@ from deskhand.tools.commands.terminal import (
 )
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.permissions import open_to_others
-from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
 from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
 from deskhand.tools.decoder.decoder import Decoder
-from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKeys, keys_of
+from deskhand.tools.secrets.keys import keys_of
 
 from .finding import Finding
 from .machine import (
@@ -62,25 +60,21 @@ from .measures import (
     usage,
 )
 from .repair import install, packages
+from .separation import (
+    access_findings,
+    decoder_findings,
+    egress_findings,
+    isolation_finding,
+    protection_findings,
+    rights_findings,
+    secrets_finding,
+)
+from .software import browser_findings, font_findings, library_findings, program_findings
 from .trials import browser_finding, encode_second, encoder_finding, x_server_finding
 from .updates import browser_age, unpatched_packages
 
-PROGRAMS = {
-    "Xvnc": ("tigervnc-standalone-server", "fail"),
-    "openbox": ("openbox", "fail"),
-    "setpriv": ("util-linux", "fail"),
-    "dbus-daemon": ("dbus", "fail"),
-    "xterm": ("xterm", "warn"),
-    "tint2": ("tint2", "warn"),
-    "hsetroot": ("hsetroot", "warn"),
-}
-FONTS = {"DejaVu": "fonts-dejavu-core", "WenQuanYi": "fonts-wqy-zenhei",
-         "Noto Color Emoji": "fonts-noto-color-emoji"}  # fmt: skip
 NOBODY = 65534
 """Number of the user nobody, which has no rights."""
-LIBRARIES = ("av", "numpy", "PIL", "xcffib", "anthropic", "sqlalchemy", "websockets")
-
-
 Group = tuple[str, Iterator[Finding]]
 
 
@@ -95,7 +89,7 @@ def main(as_json: bool, data_dir: Path | None, installs: bool = False) -> int:
         print_error(str(error))
         return 2
     if installs:
-        names = packages((*_programs(), *_browser(_launch(settings)), *_fonts()))
+        names = packages(_installable(settings))
         print_error(f"installing {', '.join(names)}" if names else "no package is missing")
         problem = install(names) if names else ""
         if problem:
@@ -122,24 +116,31 @@ def main(as_json: bool, data_dir: Path | None, installs: bool = False) -> int:
 def _examine(settings: Settings) -> Iterator[Group]:
     launch = _launch(settings)
     yield "Machine", _machine(settings)
-    yield "Browser", _browser(launch)
+    yield "Browser", _browser(launch, settings.browser)
     yield "Control plane", _control_plane(settings)
     yield "Model", _model()
     yield "Store", _store(settings)
 
 
+def _installable(settings: Settings) -> Iterator[Finding]:
+    yield from program_findings(shutil.which)
+    yield from browser_findings(_launch(settings), settings.browser)
+    yield from _fonts()
+    yield from _egress(settings)
+
+
 def _machine(settings: Settings) -> Iterator[Finding]:
-    yield from _programs()
+    yield from program_findings(shutil.which)
     server = shutil.which("Xvnc")
     if server is not None:
         yield x_server_finding(server)
     yield from _fonts()
-    yield from _libraries()
+    yield from library_findings(lambda name: importlib.util.find_spec(name) is not None)
     yield from unpatched_packages()
     yield encoder_finding(encode_second)
     yield shared_memory_finding(total_space(SHARED_MEMORY))
     yield clock_finding(time.time(), newest_change(settings.data_dir))
-    yield _isolation()
+    yield isolation_finding(os.geteuid() == 0)
     yield from _protections()
     yield from _decoder()
     yield from _egress(settings)
@@ -147,32 +148,22 @@ def _machine(settings: Settings) -> Iterator[Finding]:
 
 def _control_plane(settings: Settings) -> Iterator[Finding]:
     keys = keys_of(settings.data_dir, os.environ)
-    yield from rights_finding(user_to_become(settings, keys))
+    yield from rights_findings(user_to_become(settings, keys))
     yield dialects_finding(settings.speak)
     yield _port(settings)
 
 
 def _model() -> Iterator[Finding]:
-    yield _key()
-    yield from _hosts()
+    accounts = accounts_in(os.environ)
+    yield key_finding([account.variable for account in accounts.values()])
+    yield from host_findings(ask_hosts(accounts))
 
 
 def _store(settings: Settings) -> Iterator[Finding]:
-    yield _data(settings)
-    yield from _access(settings)
+    yield data_finding(settings.data_dir)
+    yield from access_findings(open_to_others(settings.data_dir))
     yield usage_finding(usage(settings.data_dir))
-    yield secrets_finding(keys_of(settings.data_dir, os.environ))
-
-
-def _programs() -> Iterator[Finding]:
-    for name, (package, severity) in PROGRAMS.items():
-        found = shutil.which(name)
-        if found is not None:
-            yield Finding(name, "ok", found)
-        elif severity == "fail":
-            yield Finding(name, "fail", "not installed", f"apt-get install {package}")
-        else:
-            yield Finding(name, "warn", "not installed", f"apt-get install {package}")
+    yield secrets_finding(keys_of(settings.data_dir, os.environ).existing())
 
 
 def browser_problem() -> str | None:
@@ -194,53 +185,19 @@ def _launch(settings: Settings) -> BrowserLaunch:
     return prepare(settings.browser, mode[settings.browser_sandbox], {"PATH": SYSTEM_PATH}, uid=uid)
 
 
-def _browser(found: BrowserLaunch) -> Iterator[Finding]:
-    if found.program is None:
-        yield Finding("browser", "warn", found.refusal)
-        return
-    yield Finding("browser", "ok", found.program)
-    yield browser_finding(found.program)
-    yield from browser_age(found.program)
-    if found.refusal:
-        yield Finding("browser sandbox", "fail", found.refusal,
-                      "allow user namespaces, or set browser_sandbox to auto")  # fmt: skip
-    elif not found.sandboxed:
-        yield Finding("browser sandbox", "warn", f"off: {found.reason}",
-                      "" if found.setting == "off" else "allow user namespaces")  # fmt: skip
-    else:
-        yield Finding("browser sandbox", "ok", "works")
-
-
 def _fonts() -> Iterator[Finding]:
     listing = shutil.which("fc-list")
     known = ""
     if listing is not None:
         known = subprocess.run([listing], capture_output=True, text=True, check=False).stdout
-    for name, package in FONTS.items():
-        if name in known:
-            yield Finding(f"font {name}", "ok", "installed")
-        else:
-            yield Finding(f"font {name}", "warn", "not found", f"apt-get install {package}")
+    return font_findings(known)
 
 
-def _libraries() -> Iterator[Finding]:
-    for name in LIBRARIES:
-        # ``find_spec`` only looks a module up: importing all of them would take seconds.
-        if importlib.util.find_spec(name) is None:
-            yield Finding(f"library {name}", "fail", "not installed", "run make setup")
-    if importlib.util.find_spec("isal") is None:
-        yield Finding("library isal", "warn", "pictures are packed more slowly", "pip install isal")
-
-
-def _isolation() -> Finding:
-    if os.geteuid() == 0:
-        return Finding("isolation", "ok", "user: each desktop works as a user of its own")
-    return Finding(
-        "isolation",
-        "warn",
-        "shared: agents run as you and can do what you can",
-        "start Deskhand as root, so that desktops get users of their own",
-    )
+def _browser(found: BrowserLaunch, wanted: str) -> Iterator[Finding]:
+    yield from browser_findings(found, wanted)
+    if found.program is not None:
+        yield browser_finding(found.program)
+        yield from browser_age(found.program)
 
 
 def _protections() -> Iterator[Finding]:
@@ -259,40 +216,18 @@ def _protections() -> Iterator[Finding]:
                 ),
             )
         )
-    for one in found.entries:
-        because = f", because {one.reason}" if one.reason else ""
-        status: Literal["ok", "warn"] = "warn" if one.reason else "ok"
-        yield Finding(f"protection {one.name}", status, f"{one.state}{because}")
+    return protection_findings(found.entries)
 
 
 def _decoder() -> Iterator[Finding]:
     with Decoder() as decoder:
-        if decoder.refusal:
-            detail = f"has no namespaces, only limits and a user of its own: {decoder.refusal}"
-            yield Finding("decoder", "warn", detail, "allow namespaces")
-
-
-def _access(settings: Settings) -> Iterator[Finding]:
-    for found in open_to_others(settings.data_dir):
-        detail = f"{found.path}: other users can access it (mode {found.mode:04o})"
-        yield Finding("data directory access", "warn", detail, "the next start closes it")
+        yield from decoder_findings(decoder.refusal)
 
 
 def _egress(settings: Settings) -> Iterator[Finding]:
-    policy = egress_policy(settings, root=os.geteuid() == 0)
-    for egress in dict.fromkeys((policy.base, policy.spawned)):
-        lacking = missing(egress.mode)
-        if egress.mode != "open" and os.geteuid() != 0:
-            lacking = "only root can make a network namespace"
-        if not lacking:
-            detail = egress.mode if egress.required else f"{egress.mode}, for spawned agents"
-            yield Finding("egress", "ok", detail)
-        elif egress.required:
-            yield Finding("egress", "fail", f"{egress.mode} cannot be enforced: {lacking}",
-                          "install what is missing, or set egress to open")  # fmt: skip
-        else:
-            yield Finding("egress", "warn", f"open, because {lacking}",
-                          "install what is missing, and spawned agents get internet")  # fmt: skip
+    root = os.geteuid() == 0
+    policy = egress_policy(settings, root=root)
+    return egress_findings((policy.base, policy.spawned), root=root, missing=missing)
 
 
 def dialects_finding(speak: tuple[str, ...]) -> Finding:
@@ -300,13 +235,14 @@ def dialects_finding(speak: tuple[str, ...]) -> Finding:
     return Finding("dialects", "ok", f"{', '.join(speak) or 'none'} on new desktops")
 
 
-def _data(settings: Settings) -> Finding:
+def data_finding(folder: Path) -> Finding:
+    """Return the finding about the data directory and the space of its disk."""
     try:
-        check_data_dir(settings.data_dir)
+        check_data_dir(folder)
     except BadDataDir as error:
         return Finding("data directory", "fail", f"{error.path}: {error.reason}",
                        "give another with --data-dir")  # fmt: skip
-    return room_finding(settings.data_dir, space_of(settings.data_dir))
+    return room_finding(folder, space_of(folder))
 
 
 def room_finding(folder: Path, space: DiskSpace) -> Finding:
@@ -317,29 +253,6 @@ def room_finding(folder: Path, space: DiskSpace) -> Finding:
         remedy = f"below {needed} no recording starts, and uploads and writes are refused"
         return Finding("data directory", "warn", detail, remedy)
     return Finding("data directory", "ok", detail)
-
-
-def rights_finding(user: ProcessUser | StaysRoot | None) -> Iterator[Finding]:
-    """Yield the finding about the user that the control plane of root becomes."""
-    if isinstance(user, StaysRoot):
-        yield Finding("control plane user", "warn", f"root, because {user.because}", user.remedy)
-    elif user is not None:
-        yield Finding("control plane user", "ok", user.name)
-
-
-def secrets_finding(keys: StoreKeys) -> Finding:
-    """Return where the key of the secret store is."""
-    key = keys.existing()
-    if key is None:
-        return Finding("secrets", "ok", "none is stored yet")
-    if key.source != FILE:
-        return Finding("secrets", "ok", f"encrypted with the key of the {key.source}")
-    return Finding(
-        "secrets",
-        "warn",
-        "encrypted with a key in a file beside them (secrets.key, mode 0600)",
-        f"pass a key as the systemd credential {CREDENTIAL} (LoadCredentialEncrypted=)",
-    )
 
 
 def _port(settings: Settings) -> Finding:
@@ -353,8 +266,9 @@ def _port(settings: Settings) -> Finding:
     return address_finding(settings.listen, free, None, answers)
 
 
-def _hosts() -> Iterator[Finding]:
-    for answer in ask_hosts(accounts_in(os.environ)):
+def host_findings(answers: Iterable[HostAnswer]) -> Iterator[Finding]:
+    """Yield a finding for each host of a provider whose key is set."""
+    for answer in answers:
         if answer.problem is None:
             yield Finding("model host", "ok", f"{answer.host} answers")
         else:
@@ -362,8 +276,8 @@ def _hosts() -> Iterator[Finding]:
             yield Finding("model host", "warn", text, "check the network or HTTPS_PROXY")
 
 
-def _key() -> Finding:
-    variables = [account.variable for account in accounts_in(os.environ).values()]
+def key_finding(variables: Collection[str]) -> Finding:
+    """Return the finding about keys of models; ``variables`` names those that are set."""
     if variables:
         return Finding("model", "ok", f"set: {', '.join(variables)}")
     return Finding("model", "warn", "no key: scripted models play", f"set {key_variables()}")

@@ -1,20 +1,21 @@
 """`deskhand doctor --install`: installs the packages that findings name."""
 
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 
 from .finding import Finding
 
-APT = "apt-get install "
+_APT = re.compile(r"apt-get install ((?:[a-z0-9][a-z0-9.+-]* ?)+)")
 Run = Callable[[Sequence[str]], int]
 
 
 def packages(findings: Iterable[Finding]) -> list[str]:
-    """Return the Debian packages that the remedies of findings name, each once."""
-    named = (one.remedy for one in findings if one.status != "ok")
-    wanted = (text.removeprefix(APT).split() for text in named if text.startswith(APT))
-    return list(dict.fromkeys(name for several in wanted for name in several))
+    """Return the Debian packages that findings name as missing, each once."""
+    texts = (f"{one.detail}\n{one.remedy}" for one in findings if one.status != "ok")
+    wanted = (names for text in texts for names in _APT.findall(text))
+    return list(dict.fromkeys(name for names in wanted for name in names.split()))
 
 
 def commands(names: Sequence[str], *, root: bool) -> list[list[str]]:

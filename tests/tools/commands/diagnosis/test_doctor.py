@@ -3,8 +3,14 @@ from pathlib import Path
 import pytest
 
 from deskhand.recording.free_space import GIB, DiskSpace
-from deskhand.tools.commands.diagnosis.doctor import dialects_finding, room_finding, secrets_finding
-from deskhand.tools.secrets.keys import keys_of
+from deskhand.tools.agents.providers.environment.hosts import HostAnswer
+from deskhand.tools.commands.diagnosis.doctor import (
+    data_finding,
+    dialects_finding,
+    host_findings,
+    key_finding,
+    room_finding,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,19 +31,26 @@ def test_a_disk_without_room_for_a_recording_is_a_warning(
     assert found.remedy == ("" if status == "ok" else refused)
 
 
-def test_a_key_in_a_file_is_reported(tmp_path: Path) -> None:
-    assert secrets_finding(keys_of(tmp_path, {})).detail == "none is stored yet"
-    keys_of(tmp_path, {}).preferred()
-    found = secrets_finding(keys_of(tmp_path, {}))
-    assert (found.status, "systemd credential deskhand-secrets" in found.remedy) == ("warn", True)
-    (tmp_path / "deskhand-secrets").write_text("key")
-    found = secrets_finding(keys_of(tmp_path, {"CREDENTIALS_DIRECTORY": str(tmp_path)}))
-    assert (found.status, found.detail) == (
-        "ok",
-        "encrypted with the key of the systemd credential",
-    )
-
-
 @pytest.mark.parametrize(("speak", "listed"), [((), "none"), (("cua", "cdp"), "cua, cdp")])
 def test_the_dialects_of_new_desktops_are_listed(speak: tuple[str, ...], listed: str) -> None:
     assert dialects_finding(speak).detail == f"{listed} on new desktops"
+
+
+def test_a_data_directory_that_cannot_be_used_is_a_failure(tmp_path: Path) -> None:
+    assert data_finding(tmp_path / "data").status != "fail"
+    file = tmp_path / "file"
+    file.write_text("no folder")
+    found = data_finding(file)
+    assert (found.status, found.remedy) == ("fail", "give another with --data-dir")
+
+
+def test_a_host_that_does_not_answer_is_a_warning() -> None:
+    works, broken = host_findings([HostAnswer("a.example"), HostAnswer("b.example", "no route")])
+    assert (works.status, works.detail) == ("ok", "a.example answers")
+    assert (broken.status, broken.detail) == ("warn", "b.example does not answer: no route")
+
+
+def test_a_machine_without_a_key_for_a_model_is_a_warning() -> None:
+    assert key_finding(["OPENAI_API_KEY"]).detail == "set: OPENAI_API_KEY"
+    found = key_finding([])
+    assert (found.status, "ANTHROPIC_API_KEY" in found.remedy) == ("warn", True)

@@ -10,12 +10,17 @@ FINDINGS = (
     Finding("xterm", "ok", "/usr/bin/xterm"),
     Finding("tint2", "warn", "not installed", "apt-get install tint2"),
     Finding("X server", "fail", "no display", "apt-get install tigervnc-standalone-server"),
+    Finding("egress", "fail", "nft is not installed (apt-get install nftables)", "install it"),
     Finding("model", "warn", "no key", "set a key"),
 )
 
 
 def test_packages_that_are_missing_are_named_once() -> None:
-    assert packages(FINDINGS) == ["tigervnc-standalone-server", "tint2"]
+    assert packages(FINDINGS) == [
+        "tigervnc-standalone-server",
+        "tint2",
+        "nftables",
+    ]
 
 
 def test_only_root_needs_no_password() -> None:

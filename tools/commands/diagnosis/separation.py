@@ -1,0 +1,90 @@
+"""Findings about what keeps agents, other users and the internet apart. Pure."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from deskhand.desktop.isolation.protections import Protection
+from deskhand.desktop.network.egress import Egress, Mode
+from deskhand.tools.control_plane.permissions import OpenPath
+from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
+from deskhand.tools.secrets.keys import CREDENTIAL, FILE, StoreKey
+
+from .finding import Finding
+
+
+def isolation_finding(root: bool) -> Finding:
+    """Return the finding about users of desktops, which only root can make."""
+    if root:
+        return Finding("isolation", "ok", "user: each desktop works as a user of its own")
+    return Finding(
+        "isolation",
+        "warn",
+        "shared: agents run as you and can do what you can",
+        "start Deskhand as root, so that desktops get users of their own",
+    )
+
+
+def protection_findings(protections: Iterable[Protection]) -> Iterator[Finding]:
+    """Yield a finding for each protection of a desktop."""
+    for one in protections:
+        because = f", because {one.reason}" if one.reason else ""
+        yield Finding(
+            f"protection {one.name}", "warn" if one.reason else "ok", f"{one.state}{because}"
+        )
+
+
+def decoder_findings(refusal: str) -> Iterator[Finding]:
+    """Yield the finding about the decoder if it has no namespaces; ``refusal`` states why."""
+    if refusal:
+        detail = f"has no namespaces, only limits and a user of its own: {refusal}"
+        yield Finding("decoder", "warn", detail, "allow namespaces")
+
+
+def access_findings(paths: Iterable[OpenPath]) -> Iterator[Finding]:
+    """Yield a finding for each path of the data directory that other users can access."""
+    for found in paths:
+        detail = f"{found.path}: other users can access it (mode {found.mode:04o})"
+        yield Finding("data directory access", "warn", detail, "the next start closes it")
+
+
+def egress_findings(
+    egresses: Iterable[Egress], *, root: bool, missing: Callable[[Mode], str]
+) -> Iterator[Finding]:
+    """Yield a finding for each kind of egress of new desktops.
+
+    ``missing`` returns what a mode of egress lacks on this machine.
+    """
+    for egress in dict.fromkeys(egresses):
+        lacking = missing(egress.mode)
+        if egress.mode != "open" and not root:
+            lacking = "only root can make a network namespace"
+        if not lacking:
+            detail = egress.mode if egress.required else f"{egress.mode}, for spawned agents"
+            yield Finding("egress", "ok", detail)
+        elif egress.required:
+            remedy = "install what is missing, or set egress to open"
+            yield Finding("egress", "fail", f"{egress.mode} cannot be enforced: {lacking}", remedy)
+        else:
+            remedy = "install what is missing, and spawned agents get internet"
+            yield Finding("egress", "warn", f"open, because {lacking}", remedy)
+
+
+def rights_findings(user: ProcessUser | StaysRoot | None) -> Iterator[Finding]:
+    """Yield the finding about the user that the control plane of root becomes."""
+    if isinstance(user, StaysRoot):
+        yield Finding("control plane user", "warn", f"root, because {user.because}", user.remedy)
+    elif user is not None:
+        yield Finding("control plane user", "ok", user.name)
+
+
+def secrets_finding(key: StoreKey | None) -> Finding:
+    """Return where the key of the secret store is; ``None`` if there is no key yet."""
+    if key is None:
+        return Finding("secrets", "ok", "none is stored yet")
+    if key.source != FILE:
+        return Finding("secrets", "ok", f"encrypted with the key of the {key.source}")
+    return Finding(
+        "secrets",
+        "warn",
+        "encrypted with a key in a file beside them (secrets.key, mode 0600)",
+        f"pass a key as the systemd credential {CREDENTIAL} (LoadCredentialEncrypted=)",
+    )
