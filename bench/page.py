@@ -385,6 +385,16 @@ def pages_recording(found: Json) -> Iterator[str]:
         )
 
 
+def commands(found: Json) -> Iterator[str]:
+    yield "## Commands"
+    yield "From their start to their end, with a control plane and a desktop that run:"
+    rows = []
+    for name, times in found["commands_ms"].items():
+        ours, nothing = times[f"deskhand {name}"], times["python -c pass"]
+        rows.append((f"`deskhand {name}`", f"{ours:.0f} ms", f"{nothing:.0f} ms"))
+    yield table(("command", "median", "`python -c pass`"), rows)
+
+
 SECTIONS = {
     "launch": launch,
     "screenshot": screenshots,
@@ -404,6 +414,7 @@ SECTIONS = {
     "agents_calls": agents_calls,
     "agents": agents,
     "playbooks": playbooks,
+    "commands": commands,
 }
 
 
