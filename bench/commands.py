@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from bench.tables import in_turns, save, show
@@ -48,13 +49,8 @@ def main(runs: int = RUNS, other: str = "") -> int:
                 ways = {f"deskhand {name}": (own, *arguments), "python -c pass": (python, "-c", "")}
                 if other:
                     ways["another checkout"] = (other, *arguments)
-                found[name] = in_turns(
-                    {
-                        way: lambda command=command: run(command, environment)
-                        for way, command in ways.items()
-                    },
-                    runs,
-                )
+                works = {way: partial(run, line, environment) for way, line in ways.items()}
+                found[name] = in_turns(works, runs)
                 show(name, found[name], f"deskhand {name}")
     save("commands", {"runs": runs, "commands_ms": found})
     missed = found["click"]["deskhand click"] > GOAL
