@@ -2,6 +2,7 @@
 SHELL := /bin/bash
 PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
+DEMO := .venv/.deskhand-demo
 INTEROP := .venv-interop/.deskhand-setup
 PAGES := scripts/pages
 PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
@@ -17,8 +18,14 @@ $(STAMP): pyproject.toml deploy/bootstrap
 	./deploy/bootstrap
 	@touch $@
 
-demo: setup
+# Without the developers' tools; where they are installed, nothing is missing.
+demo: $(DEMO)
 	.venv/bin/deskhand demo $(DEMO_ARGS)
+
+$(DEMO): pyproject.toml deploy/bootstrap
+	@if [ $(STAMP) -nt pyproject.toml ] && [ $(STAMP) -nt deploy/bootstrap ]; \
+		then echo "deskhand setup: nothing is missing"; else ./deploy/bootstrap demo; fi
+	@touch $@
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup

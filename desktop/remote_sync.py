@@ -29,6 +29,7 @@ from deskhand.desktop.client.session_sync import (
 )
 from deskhand.desktop.client.transport_sync import Transport
 from deskhand.desktop.screenshots.options import PictureFormat
+from deskhand.desktop.server_trust.server_trust import ServerTrust
 
 from . import results
 from .errors import DesktopRefused, DesktopUnavailable, NotOnDesktop
@@ -106,6 +107,7 @@ class Desktop:
         self._transport = transport
         self._service = service
         self._address, self._token = address, token
+        self._trust: ServerTrust | None = None
         # The client of a control plane, of which this desktop is a part.
         self._shared: BlockingClient | None = None
         self._end_path = ""
@@ -121,12 +123,23 @@ class Desktop:
 
     @classmethod
     def connect(
-        cls, url: str, token: str, *, desktop_id: str = "", space: SpaceName = "model"
+        cls,
+        url: str,
+        token: str,
+        *,
+        desktop_id: str = "",
+        space: SpaceName = "model",
+        ca_file: Path | str | None = None,
     ) -> Self:
-        """Return the desktop served at ``url``: a service or, with an id, a control plane."""
+        """Return the desktop served at ``url``: a service or, with an id, a control plane.
+
+        ``ca_file`` is a private certificate authority for ``https://``, by default that of
+        ``DESKHAND_CA_FILE``.
+        """
         root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
         found = cls(Transport(root, space), service=None, address=url, token=token)
         found._page = f"/desktops/{desktop_id}" if desktop_id else ""
+        found._trust = None if ca_file is None else ServerTrust(str(ca_file))
         return found
 
     @classmethod
@@ -171,7 +184,7 @@ class Desktop:
             if self._service is not None:
                 address, token = self._service.open()
             self._address = address
-            self._transport.client = BlockingClient(address, token).__enter__()
+            self._transport.client = BlockingClient(address, token, self._trust).__enter__()
         except BaseException:
             self.close()
             raise

@@ -28,7 +28,7 @@ desktop/applications: desktop/actions desktop/browser desktop/http_errors.py des
 desktop/attach: desktop/actions desktop/capture desktop/input
 desktop/browser: desktop/isolation
 desktop/capture: desktop/x11
-desktop/client: desktop/screenshots
+desktop/client: desktop/screenshots desktop/server_trust
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11
 desktop/context: desktop/files
@@ -67,8 +67,8 @@ desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vn
   vncbridge/http vncbridge/openapi
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
   desktop/screenshots recording recording/library recording/pipeline vncbridge/http
-desktop/remote.py: desktop/client desktop/screenshots
-desktop/remote_sync.py: desktop/client desktop/screenshots
+desktop/remote.py: desktop/client desktop/screenshots desktop/server_trust
+desktop/remote_sync.py: desktop/client desktop/screenshots desktop/server_trust
 desktop/screenshots: desktop/capture vncbridge/http
 desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
@@ -131,12 +131,13 @@ tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/scrip
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
-  tools/control_plane
-tools/commands: desktop desktop/client desktop/isolation desktop/remote.py tools/client
-  tools/control_plane tools/control_plane/service tools/demo tools/secrets tools/store vncbridge
-  vncbridge/server
+  desktop/server_trust tools/control_plane
+tools/commands: desktop desktop/client desktop/isolation desktop/remote.py desktop/server_trust
+  tools/client
+  tools/control_plane tools/control_plane/service tools/demo tools/remote_access tools/secrets
+  tools/store vncbridge vncbridge/server
 tools/commands/access: desktop tools/commands tools/commands/output
-tools/commands/completion: desktop desktop/client tools/agents/providers tools/commands
+tools/commands/completion: desktop tools/agents/providers tools/commands
   tools/commands/output tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
   tools/commands/access tools/commands/output tools/commands/runs tools/forward
@@ -154,7 +155,7 @@ tools/commands/people: tools/commands tools/commands/output
 tools/commands/playbooks: desktop tools/commands tools/commands/runs
 tools/commands/runs: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/access tools/commands/output tools/conversation
-tools/commands/serve: desktop desktop/mcp tools/commands tools/control_plane tools/mcp
+tools/commands/serve: desktop desktop/mcp tools/client tools/commands tools/control_plane tools/mcp
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
   tools/run_activities vncbridge/auth vncbridge/openapi
@@ -188,11 +189,13 @@ tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
   desktop/profiles
-tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls tools/control_plane
+tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
+  tools/control_plane
   tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
 tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
   tools/store
+tools/remote_access: tools/control_plane vncbridge/auth
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
 tools/people: tools/store vncbridge/auth
@@ -302,13 +305,14 @@ WEB_FOLDERS = {
     *("desktop/dialects/osworld", "desktop/mcp", "desktop/mcp/calls", "desktop/service"),
     "desktop/service/dialects",
     *("tools/control_plane/routes", "tools/control_plane/service", "tools/mcp"),
+    "tools/remote_access",
 }
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web
 framework."""
 
 WORLD = {
     *("asyncio", "fcntl", "http", "multiprocessing", "os", "random", "secrets", "select", "shutil"),
-    *("signal", "socket", "sqlite3", "subprocess", "tempfile", "threading", "time"),
+    *("signal", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading", "time"),
     *("urllib.request", "httpx2", "anyio", *OWNER),
 }
 """Pure modules reach none of these: no files, sockets, clocks, processes, chance."""

@@ -105,6 +105,22 @@ def up(
     keep_desktops: Annotated[
         bool | None, typer.Option("--keep-desktops", help="Leave desktops running at the end.")
     ] = None,
+    public_url: Annotated[
+        str | None, typer.Option(help="Address of the pages for people, as https://HOST/PATH.")
+    ] = None,
+    tls_cert: Annotated[
+        str | None, typer.Option(help="File with the certificate (PEM).", metavar="FILE")
+    ] = None,
+    tls_key: Annotated[
+        str | None, typer.Option(help="File with its key (PEM).", metavar="FILE")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(help="Address of a proxy whose X-Forwarded- headers count.", metavar="IP"),
+    ] = None,
+    insecure: Annotated[
+        bool | None, typer.Option("--insecure", help="Listen for other machines without TLS.")
+    ] = None,
     as_json: AsJson = False,
     until_input_ends: Annotated[bool, typer.Option("--until-input-ends", hidden=True)] = False,
 ) -> None:
@@ -115,6 +131,11 @@ def up(
         "data_dir": data_dir,
         "model": model,
         "keep_desktops": keep_desktops,
+        "public_url": public_url,
+        "tls_cert": tls_cert,
+        "tls_key": tls_key,
+        "trusted_proxy": tuple(trusted_proxy) if trusted_proxy else None,
+        "insecure": insecure,
     }
     raise typer.Exit(command_module("up").main(flags, token_file, as_json, until_input_ends))
 

@@ -9,6 +9,8 @@ from typing import Any, Self
 
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
+from deskhand.desktop.server_trust.server_trust import ServerTrust
+
 from .http import DesktopClient, HttpReply
 from .lines import StreamedLines
 
@@ -16,15 +18,16 @@ from .lines import StreamedLines
 class BlockingClient:
     """:class:`DesktopClient` without ``await``. A context manager."""
 
-    def __init__(self, address: str, token: str) -> None:
+    def __init__(self, address: str, token: str, trust: ServerTrust | None = None) -> None:
         self._address = address
         self._token = token
+        self._trust = trust
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
         # The portal is entered first and so left last: closing the client needs its event loop.
         self._portal = self._stack.enter_context(start_blocking_portal())
-        self._client = self._portal.call(DesktopClient, self._address, self._token)
+        self._client = self._portal.call(DesktopClient, self._address, self._token, self._trust)
         self._stack.callback(self._portal.call, self._client.close)
         return self
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json as jsonlib
-import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from deskhand.desktop.errors import (
     HumanInControl,
     NotOnDesktop,
 )
+from deskhand.desktop.server_trust.server_trust import CA_FILE, ServerTrust, trust_of
 
 from .lines import StreamedLines
 
@@ -56,8 +56,13 @@ class DesktopClient:
     off, and all but :meth:`stream` raise :class:`DesktopRefused` when it answers with an error.
     """
 
-    def __init__(self, address: str, token: str) -> None:
-        """``address`` is ``unix:/path/of/socket`` or ``http://127.0.0.1:1234``."""
+    def __init__(self, address: str, token: str, trust: ServerTrust | None = None) -> None:
+        """``address`` is ``unix:/path/of/socket`` or ``http://127.0.0.1:1234``.
+
+        ``trust`` is for ``https://``; by default it is what the environment names.
+        """
+        # httpx2 verifies by the same context as websockets.
+        self._tls = (trust or trust_of()).context(address)
         self._socket = address.removeprefix(_UNIX) if address.startswith(_UNIX) else None
         # A Unix socket needs no host, but the service refuses requests whose Host is not loopback.
         self._base = "http://localhost" if self._socket else address.rstrip("/")
@@ -67,8 +72,7 @@ class DesktopClient:
             headers=self._authorization,
             transport=httpx2.AsyncHTTPTransport(
                 uds=self._socket,
-                # Nothing here is TLS; the default context would load the trust store in vain.
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+                verify=self._tls,
                 # Event streams and downloads keep connections for long; a limit would let short
                 # requests wait for them.
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
@@ -257,6 +261,8 @@ class DesktopClient:
             "max_queue": 1,
             "proxy": None,
         }
+        if uri.startswith("wss:"):
+            options["ssl"] = self._tls
         opening = (
             connect(uri, **options)
             if self._socket is None
@@ -336,4 +342,11 @@ def _translated() -> Iterator[None]:
     except httpx2.TimeoutException as error:
         raise DesktopUnavailable("no answer in time") from error
     except httpx2.TransportError as error:
-        raise DesktopUnavailable(str(error) or "the connection was broken off") from error
+        raise DesktopUnavailable(_broken(str(error))) from error
+
+
+def _broken(reason: str) -> str:
+    if "CERTIFICATE_VERIFY_FAILED" in reason:
+        why = reason.rpartition("failed: ")[2].partition(" (_ssl")[0]
+        return f"its certificate is not trusted: {why}; name the file of its CA in {CA_FILE}"
+    return reason or "the connection was broken off"

@@ -62,7 +62,10 @@ def targets(network: VirtualNetwork, folder: Path) -> Iterator[dict[str, str]]:
         stack.enter_context(_started(network.on_host("python3", "-c", f"{page}.serve_forever()")))
         data, listen = folder / "data", f"0.0.0.0:{PLANE_PORT}"
         stack.enter_context(
-            _on_host(network, folder, "up", "--data-dir", str(data), "--listen", listen)
+            _on_host(
+                *(network, folder, "up", "--data-dir", str(data), "--listen", listen),
+                "--insecure",
+            )
         )
         other = stack.enter_context(_on_host(network, folder, "desktop"))
         yield {

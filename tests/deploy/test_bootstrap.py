@@ -33,11 +33,11 @@ class Machine:
         place.write_text(script or "#!/bin/sh\n")
         place.chmod(0o755)
 
-    def set_up(self, **environment: str) -> subprocess.CompletedProcess[str]:
+    def set_up(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run the script."""
         path = {"PATH": str(self.folder / "programs")}
         return subprocess.run(
-            [self.folder / "deploy" / "bootstrap"],
+            [self.folder / "deploy" / "bootstrap", *arguments],
             env=path | environment,
             capture_output=True,
             text=True,
@@ -68,7 +68,9 @@ def machine(tmp_path: Path) -> Machine:
     made.program("python3", "")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     fails = f"{{ echo '{PROBLEM}' >&2; exit 1; }}"
-    python = f"#!/bin/sh\n[ $1 = -m ] || [ -e {tmp_path}/ready ] || {fails}\n"
+    pip = f'echo "$*" >> {tmp_path}/pip.log; echo noise; echo Successfully installed a-1 b-2'
+    python = f"#!/bin/sh\n[ $1 != -m ] || {{ {pip}; exit 0; }}\n"
+    python += f"[ -e {tmp_path}/ready ] || {fails}\n"
     for name, script in (("python", python), ("deskhand", "#!/bin/sh\n")):
         (tmp_path / ".venv" / "bin" / name).write_text(script)
         (tmp_path / ".venv" / "bin" / name).chmod(0o755)
@@ -118,6 +120,29 @@ def test_another_browser_of_the_setting_is_enough(machine: Machine) -> None:
     (machine.folder / "ready").touch()
     assert machine.set_up(DESKHAND_BROWSER="vivaldi").returncode == 0
     assert machine.installed == []
+
+
+def test_the_demo_needs_no_tools_of_developers(machine: Machine) -> None:
+    machine.program("dpkg-query", "#!/bin/sh\necho missing\n")
+    candidate(machine, DEBIAN)
+    (machine.folder / "ready").touch()
+    ended = machine.set_up("demo")
+    assert ended.returncode == 0, ended.stderr
+    packages = machine.installed[-1].split()
+    assert "tigervnc-standalone-server" in packages
+    assert not {"xdotool", "ffmpeg", "caddy", "nginx"} & {*packages}
+    assert (machine.folder / "pip.log").read_text().endswith("--editable .\n")
+
+
+def test_it_shows_what_it_installs_and_how_long_it_took(machine: Machine) -> None:
+    candidate(machine, DEBIAN)
+    machine.program("chromium", REAL)
+    (machine.folder / "ready").touch()
+    lines = machine.set_up("demo").stdout.splitlines()
+    assert "noise" not in lines
+    shown = [re.sub(r"\d+ s", "N s", line) for line in lines]
+    assert "deskhand setup: installed 2 Python packages in N s: a-1 b-2" in shown
+    assert shown[-1] == "deskhand setup: ready after N s"
 
 
 @pytest.mark.parametrize(("module", "name"), IMPORTS)

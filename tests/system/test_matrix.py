@@ -258,7 +258,7 @@ def test_a_browser_signs_in_once_with_a_code_and_out_for_good(desktop: Service) 
     own = {"Origin": desktop.url}
     with httpx2.Client(base_url=desktop.url, timeout=PATIENCE) as browser:
         page = browser.get("/", headers={"Accept": "text/html"})
-        assert (page.status_code, page.headers["location"]) == (303, "/login?next=/")
+        assert (page.status_code, page.headers["location"]) == (303, "./login?next=/")
         answer = browser.post("/api/v0/login", json={"code": code})
         cookie = answer.headers["set-cookie"]
         assert re.match(r"deskhand_[0-9a-f]{8}=", cookie)

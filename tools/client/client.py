@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.client.local_service import LocalService
+from deskhand.desktop.server_trust.server_trust import ServerTrust
 from deskhand.tools.control_plane.settings import load
 
 from .collections import DesktopCollection, FileCollection, SecretCollection, TokenCollection
@@ -21,7 +22,7 @@ from .local_plane import plane_command
 from .plane_transport import PlaneTransport
 from .run import Run
 from .run_events import RunEvents
-from .running_plane import default_data_dir, plane_address, plane_token
+from .running_plane import default_data_dir, plane_address, plane_token, plane_trust
 from .values import RunStatus, run_status
 
 Json = dict[str, Any]
@@ -44,6 +45,7 @@ class Client:
         self._transport = transport
         self._service = service
         self._address, self._token = address, token
+        self._trust: ServerTrust | None = None
         self.desktops = DesktopCollection(transport)
         self.files = FileCollection(transport)
         self.tokens = TokenCollection(transport)
@@ -56,11 +58,14 @@ class Client:
         token: str | None = None,
         *,
         data_dir: Path | str | None = None,
+        ca_file: Path | str | None = None,
     ) -> Self:
         """Return the control plane at ``url``, by default the one that runs on this machine.
 
         It is found as by the command line: ``DESKHAND_URL`` and ``DESKHAND_TOKEN`` precede the
         data directory, which is named by ``data_dir``, ``DESKHAND_DATA_DIR`` or ``deskhand.toml``.
+        ``ca_file`` is a private certificate authority for ``https://``, by default that of
+        ``DESKHAND_CA_FILE``.
 
         Raises:
             NoControlPlane: If none runs, or its token is not readable.
@@ -72,7 +77,13 @@ class Client:
         if address is None:
             raise NoControlPlane(f"no control plane runs with the data directory {folder}")
         secret = token or plane_token(folder, os.environ)
-        return cls(PlaneTransport(), service=None, address=address, token=secret)
+        found = cls(PlaneTransport(), service=None, address=address, token=secret)
+        found._trust = (
+            plane_trust(folder, address, os.environ)
+            if ca_file is None
+            else ServerTrust(str(ca_file))
+        )
+        return found
 
     @classmethod
     def launch(
@@ -108,7 +119,7 @@ class Client:
             if self._service is not None:
                 address, token = await asyncio.to_thread(self._service.open)
             self._transport.address, self._transport.token = address, token
-            self._transport.client = await DesktopClient(address, token).__aenter__()
+            self._transport.client = await DesktopClient(address, token, self._trust).__aenter__()
         except BaseException:
             await self.close()
             raise

@@ -9,6 +9,7 @@ from typing import Any
 import platformdirs
 
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
+from deskhand.desktop.server_trust.server_trust import ServerTrust, trust_of
 
 from .errors import NoControlPlane
 
@@ -34,6 +35,25 @@ def plane_address(data_dir: Path, url: str | None, environment: Mapping[str, str
         return named
     found = _running_plane(data_dir)
     return str(found["url"]) if found else None
+
+
+def plane_trust(data_dir: Path, address: str, environment: Mapping[str, str]) -> ServerTrust:
+    """Return how a client recognizes the control plane at an address, over TLS.
+
+    One that runs here publishes its certificate: its names are those for other machines.
+    """
+    found = _running_plane(data_dir) if address.startswith("https:") else {}
+    if found.get("url") == address and "certificate" in found:
+        return ServerTrust(certificate=str(found["certificate"]))
+    return trust_of(environment)
+
+
+def plane_pages(data_dir: Path, address: str) -> str:
+    """Return the address of the pages of a control plane, for links; empty if it has none."""
+    found = _running_plane(data_dir)
+    if found.get("url") == address and "pages" in found:
+        return str(found["pages"])
+    return "" if address.startswith("unix:") else address
 
 
 def plane_token(data_dir: Path, environment: Mapping[str, str]) -> str:

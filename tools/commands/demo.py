@@ -57,7 +57,7 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
     ):
         output(f"Deskhand is at {found.link}")
         output(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
-        async with DesktopClient(found.address.url, found.control_plane.token) as client:
+        async with found.client() as client:
             parent, child = await _job(client, model or PARENT, page, found, output)
             result = await _result(client, parent, child, findings, found)
         if as_json:
@@ -92,7 +92,8 @@ async def _job(
             if parent["children"]:
                 fresh = await client.request("GET", f"/api/v0/chats/{parent['children'][0]}")
                 if fresh["desktop_id"] and not child.get("desktop_id"):
-                    output(f"Watch it live: {found.address.url}/desktops/{fresh['desktop_id']}")
+                    page = f"{found.address.page_url}/desktops/{fresh['desktop_id']}"
+                    output(f"Watch it live: {page}")
                     if warning := await _browser_warning(client, fresh["desktop_id"]):
                         output(warning)
                     fresh["browser_warning"] = warning

@@ -10,7 +10,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
 from deskhand.desktop.remote import Desktop
 
-from .control_plane import NoControlPlane, find_address, no_answer, read_token
+from .control_plane import NoControlPlane, client_of, find_address, no_answer, read_token
 from .terminal import print_error
 from .terminal import settings as read_settings
 
@@ -57,11 +57,16 @@ async def open_desktop(where: DesktopSelector) -> AsyncIterator[TargetDesktop]:
         async with Desktop.launch() as own:
             yield TargetDesktop(own, None)
         return
-    token = read_token(settings, os.environ)
     try:
-        async with DesktopClient(address, token) as plane:
+        async with client_of(settings, address, os.environ) as plane:
             desktop_id = await chosen_desktop(plane, where.desktop_id)
-            async with Desktop.connect(address, token, desktop_id=desktop_id) as desktop:
+            # With an id it is part of the control plane, whose client it uses.
+            reached = (
+                Desktop.of_control_plane(plane, address, desktop_id, space="model", ends=False)
+                if desktop_id
+                else Desktop.connect(address, read_token(settings, os.environ))
+            )
+            async with reached as desktop:
                 yield TargetDesktop(desktop, plane if desktop_id else None)
     except DesktopUnavailable as error:
         raise no_answer(address, error) from error

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.tools.client.running_plane import plane_pages
 from deskhand.tools.control_plane.settings import Settings
 
 from .command_body import run_status
-from .control_plane import NoControlPlane, find_address, no_answer, read_token
+from .control_plane import NoControlPlane, client_of, find_address, no_answer
 from .terminal import settings as read_settings
 
 
@@ -27,6 +28,15 @@ class PlaneConnection:
     """A link that signs a browser in; ``None`` if the control plane is another process."""
     is_ending: Callable[[], bool] = lambda: False
     """Returns whether the own control plane was requested to end, as by Ctrl-C."""
+    pages: str | None = None
+    """Address of the pages, if it is another one; empty if a browser cannot open them."""
+
+    @property
+    def page_url(self) -> str:
+        """Address of the pages, for links; empty if a browser cannot open them."""
+        if self.pages is not None:
+            return self.pages
+        return "" if self.url.startswith("unix:") else self.url
 
 
 @asynccontextmanager
@@ -42,9 +52,12 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
     async with (
         # The port of a control plane that ends with the command does not matter to the user.
         up.running(settings, any_port=True) as own,
-        DesktopClient(own.address.url, own.control_plane.token) as client,
+        own.client() as client,
     ):
-        yield PlaneConnection(client, own.address.url, own.link, own.server.asked.is_set)
+        yield PlaneConnection(
+            *(client, own.local_url, own.link, own.server.asked.is_set),
+            pages=own.address.page_url,
+        )
 
 
 @dataclass(frozen=True)
@@ -73,8 +86,9 @@ async def running_plane(where: PlaneSelector) -> AsyncIterator[PlaneConnection]:
 @asynccontextmanager
 async def _answering(address: str, settings: Settings) -> AsyncIterator[PlaneConnection]:
     try:
-        async with DesktopClient(address, read_token(settings, os.environ)) as client:
-            yield PlaneConnection(client, address)
+        async with client_of(settings, address, os.environ) as client:
+            pages = plane_pages(settings.data_dir, address)
+            yield PlaneConnection(client, address, pages=pages)
     except DesktopUnavailable as error:
         raise no_answer(address, error) from error
 

@@ -14,6 +14,7 @@ from deskhand.desktop.errors import DesktopError
 from deskhand.tools.client.running_plane import default_data_dir
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning
 from deskhand.tools.control_plane.settings import BadSetting, Settings, load
+from deskhand.tools.remote_access.errors import InvalidRemoteAccess
 from deskhand.tools.store.errors import StoreError
 from deskhand.vncbridge.errors import CannotListen
 
@@ -36,6 +37,7 @@ class BadDataDir(Exception):
 
 START_ERRORS = (
     *(BadDataDir, CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError),
+    InvalidRemoteAccess,
 )
 """Errors that keep a control plane from starting."""
 

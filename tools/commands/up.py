@@ -2,24 +2,30 @@
 
 import asyncio
 import contextlib
+import getpass
 import json
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
 from typing import Any, Literal
 
+from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
+from deskhand.desktop.server_trust.server_trust import ServerTrust
 from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, become_user
 from deskhand.tools.control_plane.service.launching import launching
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.remote_access.certificate import own_certificate, server_context
+from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
+from deskhand.tools.remote_access.remote_access import remote_access
 from deskhand.tools.secrets.keys import keys_of
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
@@ -46,11 +52,23 @@ class Running:
     control_plane: ControlPlane
     address: Address
     server: Serving
+    certificate: Path | None = None
+    """The server's certificate, if it uses TLS, for clients of this machine."""
 
     @property
     def link(self) -> str:
         """A sign-in link that works once."""
-        return f"{self.address.url}/login#code={self.control_plane.credentials.new_code()}"
+        return f"{self.address.page_url}/login#code={self.control_plane.credentials.new_code()}"
+
+    @property
+    def local_url(self) -> str:
+        """The address for programs of this machine."""
+        return local_address(self.address).url
+
+    def client(self) -> DesktopClient:
+        """Return a client with all rights."""
+        trust = ServerTrust(certificate=str(self.certificate)) if self.certificate else None
+        return DesktopClient(self.local_url, self.control_plane.token, trust)
 
 
 def main(
@@ -80,15 +98,17 @@ async def _serve(
     async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
         if as_json:
             token = found.control_plane.token
-            print_json({"url": found.address.url, "token": token, "pid": os.getpid(),
+            print_json({"url": found.local_url, "token": token, "pid": os.getpid(),
                       "version": version("deskhand")})  # fmt: skip
-        elif found.address.path is not None:
+        elif not found.address.page_url:
             print_line(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
         else:
             print_line(f"Deskhand is at {found.link}")
             print_line(
                 f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops"
             )
+            if forward := _ssh_forward(found.address):
+                print_line(f"  from your machine: {forward}")
         # `run_until_asked` handles the signals; this task only has to leave the block after them.
         asked = asyncio.create_task(found.server.asked.wait(), name="asked to end")
         ends = {asked}
@@ -97,6 +117,14 @@ async def _serve(
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for waiting in ends:
             waiting.cancel()
+
+
+def _ssh_forward(address: Address) -> str | None:
+    """Return the command that forwards our port to the machine of the person, over SSH."""
+    connection = os.environ.get("SSH_CONNECTION", "")
+    if address.public or not connection:
+        return None
+    return ssh_forward(connection, getpass.getuser(), address.host, address.port)
 
 
 async def _input_end() -> Literal[True]:
@@ -136,18 +164,20 @@ async def running(
             # take the next free port.
             stack.enter_context(held(settings.data_dir))
         bound, address = stack.enter_context(_bound(settings, any_port))
+        # Root may read the key; the user that it becomes may not.
+        tls = server_context(settings.tls_cert, settings.tls_key)
         launched = stack.enter_context(launching(settings, os.environ, user))
         if user is not None:
             become_user(user)
         async with control_plane(settings, address, launched, keys, token_file, chosen) as opened:
             ready = asyncio.Event()
-            server = Serving(opened.app, ready.set, opened.closing.set)
+            server = Serving(opened.app, ready.set, opened.closing.set, tls=tls)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
             try:
                 await _wait_ready(ready.wait(), serving)
                 # Clients find the address only after the server accepts requests.
-                with _announced(settings.data_dir, address, token_file):
-                    yield Running(opened, address, server)
+                with _announced(settings, address, token_file) as certificate:
+                    yield Running(opened, address, server, certificate)
             finally:
                 server.ask_to_end()
                 await serving
@@ -165,6 +195,10 @@ async def _wait_ready(event: Any, serving: asyncio.Task[None]) -> None:
 @contextlib.contextmanager
 def _bound(settings: Settings, any_port: bool) -> Any:
     wanted = parse_address(settings.listen)
+    tls = bool(settings.tls_cert)
+    check_exposure(wanted.host, tls=tls, insecure=settings.insecure)
+    access = remote_access(settings)
+    public = access.public.text if access.public is not None else ""
     for attempt in range(PORTS_TRIED):
         tried = Address(wanted.host, wanted.port + attempt, wanted.path)
         with contextlib.ExitStack() as stack:
@@ -175,20 +209,34 @@ def _bound(settings: Settings, any_port: bool) -> Any:
                 if not any_port or wanted.path is not None or attempt == PORTS_TRIED - 1:
                     raise
                 continue
-            yield found
+            bound, address = found
+            yield bound, replace(address, tls=tls, public=public)
             return
 
 
+def local_address(address: Address) -> Address:
+    """Return the address for programs of this machine, of one that all machines reach."""
+    return replace(address, host=local_host(address.host)) if address.host else address
+
+
 @contextlib.contextmanager
-def _announced(data_dir: Path, address: Address, token_file: Path | None) -> Any:
+def _announced(settings: Settings, address: Address, token_file: Path | None) -> Any:
     """Publish the address for client commands in a file, while the block runs."""
-    file = data_dir / "run" / "plane.json"
+    file = settings.data_dir / "run" / "plane.json"
     started = start_time(os.getpid())
-    note = {"url": address.url, "pid": os.getpid(), "boot": boot_id(), "started": started}
+    url = local_address(address).url
+    note = {"url": url, "pid": os.getpid(), "boot": boot_id(), "started": started}
+    if address.public:
+        note["pages"] = address.public
+    certificate = None
+    if address.tls:
+        certificate = settings.data_dir / "run" / "certificate.pem"
+        write_private(certificate, own_certificate(settings.tls_cert))
+        note["certificate"] = str(certificate)
     if token_file is not None:
         note["token_file"] = str(token_file.absolute())
     write_private(file, json.dumps(note))
     try:
-        yield
+        yield certificate
     finally:
         file.unlink(missing_ok=True)

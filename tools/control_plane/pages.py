@@ -6,6 +6,7 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
+from deskhand.vncbridge.auth.middleware import root_of
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
 from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared_router
@@ -55,6 +56,6 @@ class ErrorPages:
         if text is None:
             return None
         # Such a page is shown at any depth, and a proxy may serve all below a path of its own.
-        root = "/".join([".", *[".."] * (request.url.path.count("/") - 1)])
+        root = root_of(request.url.path)
         policy = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-store"}
         return HTMLResponse(text.replace("ROOT", root), status, policy)

@@ -107,6 +107,15 @@ class Settings:
     """How much a model works on a reply, as ``low``; by default what the model does."""
     model_requests: int = 16
     """Requests under way at once for each account of a model provider."""
+    public_url: str = ""
+    """Address by which people open the pages, as ``https://example.com/desk``."""
+    tls_cert: str = ""
+    tls_key: str = ""
+    """Files (PEM) of the certificate, with its chain, and of its key; empty: no TLS."""
+    trusted_proxy: tuple[str, ...] = ()
+    """Addresses of proxies whose ``X-Forwarded-`` headers count; ``unix`` for a unix socket."""
+    insecure: bool = False
+    """True to listen for other machines without TLS."""
 
 
 def load(

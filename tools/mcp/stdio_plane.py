@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError, DesktopRefused, DesktopUnavailable
+from deskhand.desktop.server_trust.server_trust import ServerTrust
 
 from .plane_process import PlaneNotStarted
 from .relay import ConnectedPlane
@@ -27,6 +28,8 @@ class PlaneAddress:
 
     url: str
     token: str
+    trust: ServerTrust | None = None
+    """For ``https://``; by default what the environment names."""
 
 
 class OwnPlane(Protocol):
@@ -91,7 +94,7 @@ class StdioPlane:
 
     async def _connected(self) -> ConnectedPlane:
         address = self._find() or await self._started()
-        client = DesktopClient(address.url, address.token)
+        client = DesktopClient(address.url, address.token, address.trust)
         try:
             chat = await client.request("POST", "/api/v0/chats", json={"title": CHAT_TITLE})
         except DesktopRefused as error:

@@ -7,19 +7,28 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
 from .credentials import SESSION_SECONDS, Credentials
-from .policy import Principal, cookie_of
+from .policy import BASE_PATH, Principal, cookie_of
 
 
-def set_session_cookie(response: Response, name: str, value: str, *, secure: bool) -> None:
-    """Add the cookie of a session to a response."""
+def set_session_cookie(
+    request: Request, response: Response, name: str, value: str, *, secure: bool = False
+) -> None:
+    """Add the cookie of a session to a response; it is ``Secure`` for a request over TLS."""
     response.set_cookie(
         name,
         value,
         max_age=int(SESSION_SECONDS),
         httponly=True,
         samesite="strict",
-        secure=secure,
+        # A browser that signs in over TLS must never send the cookie without.
+        secure=secure or request.scope["scheme"] == "https",
+        path=_cookie_path(request),
     )
+
+
+def _cookie_path(request: Request) -> str:
+    """Return the path of the cookie, which other services of the host must not receive."""
+    return str(request.scope.get(BASE_PATH, "")) or "/"
 
 
 class SignIn(BaseModel):
@@ -49,7 +58,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         # For an audit log: the request itself has no principal.
         request.state.signed_in = credentials.by_cookie(value)
         response = JSONResponse({"signed_in": True})
-        set_session_cookie(response, credentials.cookie_name, value, secure=secure)
+        set_session_cookie(request, response, credentials.cookie_name, value, secure=secure)
         return response
 
     @router.post("/api/v0/login/codes", tags=["sign in"])
@@ -65,7 +74,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         if cookie is not None:
             await credentials.sign_out(cookie)
         response = JSONResponse({"signed_in": False})
-        response.delete_cookie(credentials.cookie_name)
+        response.delete_cookie(credentials.cookie_name, path=_cookie_path(request))
         return response
 
     return router

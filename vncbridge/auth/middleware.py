@@ -221,11 +221,18 @@ class AuthMiddleware:
         elif refusal.status == 401 and _wants_page(scope):
             query = scope["query_string"].decode("latin-1")
             target = quote(scope["path"] + (f"?{query}" if query else ""), safe="/")
-            response = Response(status_code=303, headers={"Location": f"/login?next={target}"})
+            # Relative, as a proxy may serve all below a path of its own.
+            location = f"{root_of(scope['path'])}/login?next={target}"
+            response = Response(status_code=303, headers={"Location": location})
             await response(scope, receive, send)
         else:
             page = _wants_page(scope) and self._error_pages(refusal.status, Request(scope))
             await (page or _answer(refusal))(scope, receive, send)
+
+
+def root_of(path: str) -> str:
+    """Return the relative address of the root for a page at ``path``, as ``./..``."""
+    return "/".join([".", *[".."] * (path.count("/") - 1)])
 
 
 def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:

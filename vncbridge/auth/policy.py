@@ -30,6 +30,8 @@ FORM_DIALECTS = ("osworld",)
 """Dialects whose clients send forms."""
 CALLING_DIALECT = "deskhand.dialect"
 """Key of an ASGI scope: the dialect for whose client this process makes the request itself."""
+BASE_PATH = "deskhand.base_path"
+"""Key of an ASGI scope: the path below which a proxy serves this service, as ``/desk``."""
 _DIALECT = re.compile(r"/api/v0/desktop(?:s/[^/]+/desktop)?/as/(\w+)(?:/.*)?", re.DOTALL)
 
 

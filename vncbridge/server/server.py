@@ -6,6 +6,7 @@ import gc
 import resource
 import signal
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -63,6 +64,9 @@ class Address:
     port: int = 0
     path: Path | None = None
     descriptor: int | None = None
+    tls: bool = False
+    public: str = ""
+    """The address by which people open the pages, if it is another one."""
 
     @property
     def url(self) -> str:
@@ -70,7 +74,12 @@ class Address:
         if self.path is not None:
             return f"unix:{self.path}"
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"http://{host}:{self.port}"
+        return f"{'https' if self.tls else 'http'}://{host}:{self.port}"
+
+    @property
+    def page_url(self) -> str:
+        """The address of the pages, for links; empty if a browser cannot open any."""
+        return self.public or ("" if self.path is not None else self.url)
 
 
 def parse_address(text: str) -> Address:
@@ -196,7 +205,8 @@ class Serving(uvicorn.Server):
     """A uvicorn server that returns on SIGTERM and SIGINT, for exit status 0.
 
     Between requests it sleeps, while uvicorn polls for its end ten times a second. ``ready`` is
-    called once requests are accepted, ``closing`` as soon as the shutdown is requested.
+    called once requests are accepted, ``closing`` as soon as the shutdown is requested. With
+    ``tls`` every connection is encrypted.
     """
 
     def __init__(
@@ -205,6 +215,7 @@ class Serving(uvicorn.Server):
         ready: Callable[[], None] = lambda: None,
         closing: Callable[[], None] = lambda: None,
         limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         super().__init__(
             ServerConfig(
@@ -222,6 +233,9 @@ class Serving(uvicorn.Server):
                 access_log=False,
                 lifespan="on",
                 server_header=False,
+                # uvicorn would believe the headers of every local program, and FORWARDED_ALLOW_IPS.
+                proxy_headers=False,
+                ssl_context_factory=None if tls is None else lambda *_: tls,
                 timeout_graceful_shutdown=CLOSING_SECONDS,
             )
         )

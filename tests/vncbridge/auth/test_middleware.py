@@ -91,9 +91,9 @@ def test_a_page_without_a_session_leads_to_the_login_page() -> None:
     async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
         answer = await client.get("/page", headers={"Accept": "text/html"})
         assert answer.status_code == 303
-        assert answer.headers["location"] == "/login?next=/page"
+        assert answer.headers["location"] == "./login?next=/page"
         answer = await client.get("/page?q=a b&t=1", headers={"Accept": "text/html"})
-        assert answer.headers["location"] == "/login?next=/page%3Fq%3Da%2520b%26t%3D1"
+        assert answer.headers["location"] == "./login?next=/page%3Fq%3Da%2520b%26t%3D1"
 
     against_service(scenario)
 

@@ -14,14 +14,14 @@ async def sign_in_link(plane: PlaneConnection, page: str = "") -> str:
     The credential of a share link or of a chat makes no codes; the link has none then. It is empty
     for a control plane on a Unix socket, which no browser opens.
     """
-    if plane.url.startswith("unix:"):
+    if not plane.page_url:
         return ""
     try:
         code = (await plane.client.request("POST", "/api/v0/login/codes", json={}))["code"]
     except DesktopRefused as error:
         if error.status != FORBIDDEN:
             raise
-        return f"{plane.url}{page}"
+        return f"{plane.page_url}{page}"
     target = f"?next={quote(page)}" if page else ""
     # Browsers do not send the fragment, so the code reaches no server log.
-    return f"{plane.url}/login{target}#code={code}"
+    return f"{plane.page_url}/login{target}#code={code}"

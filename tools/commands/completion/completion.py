@@ -8,10 +8,9 @@ import asyncio
 import os
 from typing import Any
 
-from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopError
 from deskhand.tools.agents.providers.model_table import TABLE
-from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
+from deskhand.tools.commands.control_plane import NoControlPlane, client_of, find_address
 from deskhand.tools.commands.output.table import printable
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.settings import BadSetting
@@ -41,7 +40,7 @@ async def _listed(kind: str) -> list[tuple[str, str]]:
         return []
     async with (
         asyncio.timeout(SECONDS),
-        DesktopClient(address, read_token(settings, os.environ)) as client,
+        client_of(settings, address, os.environ) as client,
     ):
         if kind == "desktops":
             rows = (await client.request("GET", "/api/v0/desktops"))["desktops"]

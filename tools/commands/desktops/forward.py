@@ -10,9 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.commands.command_body import run_command
-from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
+from deskhand.tools.commands.control_plane import (
+    NoControlPlane,
+    client_of,
+    find_address,
+    read_token,
+)
 from deskhand.tools.commands.desktop_target import DesktopSelector, chosen_desktop
 from deskhand.tools.commands.terminal import print_error, print_json, print_line
 from deskhand.tools.commands.terminal import settings as read_settings
@@ -53,7 +57,7 @@ def serve(where: DesktopSelector, options: ForwardOptions, as_json: bool) -> int
         if address is None:
             raise NoControlPlane("no control plane runs here; start one with `deskhand up`")
         token = read_token(settings, os.environ)
-        async with DesktopClient(address, token) as client:
+        async with client_of(settings, address, os.environ) as client:
             desktop_id = await chosen_desktop(client, where.desktop_id)
             root = f"/api/v0/desktops/{desktop_id}/desktop" if desktop_id else "/api/v0/desktop"
             target = ForwardedDesktop(client, address, token, root)

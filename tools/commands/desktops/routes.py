@@ -9,9 +9,9 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.tools.commands.control_plane import (
     NoControlPlane,
+    client_of,
     find_address,
     no_answer,
-    read_token,
 )
 from deskhand.tools.commands.desktop_target import DesktopSelector, chosen_desktop
 from deskhand.tools.commands.terminal import settings as read_settings
@@ -43,7 +43,7 @@ async def desktop_routes(where: DesktopSelector) -> AsyncIterator[DesktopRoutes]
     if address is None:
         raise NoControlPlane("no control plane runs here; start one with `deskhand up`")
     try:
-        async with DesktopClient(address, read_token(settings, os.environ)) as client:
+        async with client_of(settings, address, os.environ) as client:
             desktop_id = await chosen_desktop(client, where.desktop_id)
             root = f"/api/v0/desktops/{desktop_id}" if desktop_id else "/api/v0"
             yield DesktopRoutes(client, root)

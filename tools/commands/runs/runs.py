@@ -131,11 +131,11 @@ def share(where: PlaneSelector, run: str, hours: float, conversation: bool, as_j
         }
         token = await plane.client.request("POST", "/api/v0/tokens", json=body)
         # The control plane knows its own address only; this one is known to work.
-        link = f"{plane.url}/login?next=/runs/{chat_id}#code={token['token']}"
+        link = f"{plane.page_url}/login?next=/runs/{chat_id}#code={token['token']}"
         if as_json:
             print_json({**token, "url": link})
             return DONE
-        return show(plane, "" if plane.url.startswith("unix:") else link, as_json)
+        return show(plane, link if plane.page_url else "", as_json)
 
     return on_run(where, run, work)
 

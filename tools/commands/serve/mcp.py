@@ -11,6 +11,7 @@ from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.desktop.mcp.errors import BadMcpOption
 from deskhand.desktop.mcp.selection import ToolSelection, groups_of, pictures_of
 from deskhand.desktop.mcp.tool import GROUPS
+from deskhand.tools.client.running_plane import plane_trust
 from deskhand.tools.commands.control_plane import NoControlPlane, find_address, read_token
 from deskhand.tools.commands.terminal import print_error
 from deskhand.tools.commands.terminal import settings as read_settings
@@ -66,6 +67,9 @@ def _print_config(host: str, options: Mapping[str, Any]) -> int:
 def _address(settings: Settings, url: str | None) -> PlaneAddress | None:
     try:
         address = find_address(settings, url, os.environ)
-        return None if address is None else PlaneAddress(address, read_token(settings, os.environ))
+        if address is None:
+            return None
+        trust = plane_trust(settings.data_dir, address, os.environ)
+        return PlaneAddress(address, read_token(settings, os.environ), trust)
     except NoControlPlane as error:
         raise DesktopUnavailable(str(error)) from error

@@ -32,7 +32,7 @@ from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Service
 from deskhand.tools.control_plane.untrusted_content import passed
 from deskhand.vncbridge.auth.middleware import refuse_websocket
-from deskhand.vncbridge.auth.policy import Denial
+from deskhand.vncbridge.auth.policy import BASE_PATH, Denial
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
@@ -225,7 +225,8 @@ def _base(rules: ProxyRules, scope: Scope) -> str:
     scheme = "wss" if scope["scheme"] == "https" else "ws"
     # The access policy has refused requests without exactly one host.
     host = Headers(scope=scope).get("host", "")
-    return f"{scheme}://{host}/api/v0/desktops/{rules.desktop_id}/desktop"
+    base = scope.get(BASE_PATH, "")
+    return f"{scheme}://{host}{base}/api/v0/desktops/{rules.desktop_id}/desktop"
 
 
 def _target(rules: ProxyRules, scope: Scope) -> str:

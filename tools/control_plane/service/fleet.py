@@ -37,7 +37,7 @@ async def open_fleet(
 ) -> tuple[Fleet, ReportFollower]:
     """Return the fleet, with the desktops of an earlier control plane; ``stack`` closes it."""
     # A Unix socket has no URL that a browser could open: links are paths then.
-    base = "" if address.path is not None else address.url
+    base = address.page_url
     fleet = Fleet(
         DesktopRegistry(settings.data_dir / "run" / "desktops"),
         launching.client,

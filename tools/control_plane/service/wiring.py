@@ -45,6 +45,8 @@ from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
 from deskhand.tools.people.people import People
 from deskhand.tools.recovery.recovery import RecordingRecovery
+from deskhand.tools.remote_access.remote_access import remote_access
+from deskhand.tools.remote_access.requests import RemoteRequests
 from deskhand.tools.secrets.keys import StoreKeys
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.bucket import Bucket
@@ -124,7 +126,7 @@ async def control_plane(
         upload_queue, files = await _files(settings, store, disk, stack)
         fleet, reports = await open_fleet(settings, address, launching, stack)
         models, playbooks = _models(settings, scripted, files, decoder, stack)
-        base_url = "" if address.path is not None else address.url
+        base_url = address.page_url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
         people, credentials = await open_people(store, data, token)
         audit = _audit_log(store, credentials, stack)
@@ -233,7 +235,11 @@ def _is_writable(store: Store) -> bool:
 
 
 def _access_policy(settings: Settings) -> AccessPolicy:
-    return AccessPolicy(frozenset(settings.allowed_hosts), frozenset(settings.allowed_origins))
+    public = remote_access(settings).public
+    own = () if public is None else (public.host,)
+    return AccessPolicy(
+        frozenset((*settings.allowed_hosts, *own)), frozenset(settings.allowed_origins)
+    )
 
 
 def _add_middleware(
@@ -255,6 +261,7 @@ def _add_middleware(
         grants=people.granted,
     )
     app.add_middleware(AccessLog)
+    app.add_middleware(RemoteRequests, access=remote_access(settings))
 
 
 def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:

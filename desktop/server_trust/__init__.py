@@ -1,0 +1,1 @@
+"""The certificates by which clients recognize a service over TLS."""
