@@ -56,6 +56,30 @@ type Chat = {
   times?: Timings | null;
 };
 
+type ChatFile = { id: string; kind: string; name: string; size: number; metadata?: { path?: string } };
+
+/** The chat of a run's page, with what belongs to it. */
+type RunChat = Chat & {
+  steps: any[];
+  files: ChatFile[];
+  waiting_for?: { text: string } | null;
+  status_message?: { text: string } | null;
+  requires_action?: any;
+  archived?: boolean;
+};
+
+type RunPart = { bytes: number; video_s?: number | null };
+
+/** The answer of `GET runs/ID`. */
+type Run = {
+  chat: RunChat;
+  recordings: RunPart[];
+  children: Chat[];
+  changed_turns: number[];
+  people?: any[];
+  video?: any;
+};
+
 /** Served by both services from their own folder. */
 declare module "*/viewer/viewer.js" {
   export class Viewer {

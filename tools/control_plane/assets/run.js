@@ -1,4 +1,3 @@
-// @ts-nocheck
 // One run: its recording, its steps and its report. This module composes the parts of the page.
 import { get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
@@ -18,30 +17,38 @@ import { StepDetails } from "./run/conversation/step_details.js";
 import { TalkBox } from "./run/conversation/talk_box.js";
 import { showFacts } from "./run/facts.js";
 import { showFiles } from "./run/files.js";
+import { fileLink } from "./run/panels/file_link.js";
+import { Panels } from "./run/panels/panels.js";
 import { Recording } from "./run/recording/recording.js";
 import { tabs } from "./run/tabs.js";
 import { follow } from "./updates.js";
 
 const id = encodeURIComponent(idFromPath());
-const details = new StepDetails(id);
+/** @type {ChatFile[]} */
+let files = [];
+const selectTab = tabs(byId("side-tabs"));
+const panels = new Panels(id, selectTab);
+const details = new StepDetails(id, (path) => fileLink(path, files, panels));
 const recording = new Recording(id, (step) => details.show(step));
 const showKept = keeping(id, () => recording.moment());
 const conversation = new Conversation(id, (stepId) => details.open(stepId));
 const talk = new TalkBox(byId("talk-box"), id);
 const live = new LiveScreen(() => talk.focus());
 const actions = new RunActions(id);
-const selectTab = tabs(byId("side-tabs"));
 let first = true;
 
-/** Adds to the control sessions what else people did, for the list of steps and the time line. */
+/** Adds to the control sessions what else people did, for the list of steps and the time line.
+ *  @param {Run} run */
 function withPeople(run) {
   const { people = [], video } = run;
   const marks = peopleMarks(people, video?.time_map || [], activityWords);
   return { ...run, video: { ...video, sessions: [...(video?.sessions || []), ...marks] } };
 }
 
+/** @param {Run} run */
 async function show(run) {
   const { chat, recordings, children } = run;
+  files = chat.files;
   if (first) {
     first = false;
     // A recording is followed by its steps, an agent at work by what it writes.
@@ -51,6 +58,12 @@ async function show(run) {
   showBreadcrumbs(chat);
   showKept(run);
   recording.show(withPeople(run));
+  // A desktop that answers late must not delay the page.
+  panels.show(chat).then((changed) => {
+    if (changed) {
+      details.redraw();
+    }
+  });
   details.update(chat.steps);
   await talk.show(chat);
   if (await live.show(chat)) {

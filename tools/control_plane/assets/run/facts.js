@@ -1,15 +1,16 @@
-// @ts-nocheck
 // The head of a run's page: its title, its state, its figures, and where to see it live.
 import { address } from "../api.js";
 import { byId, element, setText } from "../dom.js";
 import { ago, dollars, duration, isAtWork, isBusy, size, stateOf, timesOf, tokensOf, took } from "../words.js";
 
-/** Shows `text` at `place`, and hides the whole box without it. */
+/** Shows `text` at `place`, and hides the whole box without it.
+ *  @param {string} box @param {string} place @param {string | null | undefined} text */
 export function showWords(box, place, text) {
   byId(box).hidden = !text;
   setText(byId(place), text || "");
 }
 
+/** @param {Chat} chat */
 function howLong(chat) {
   if (!isBusy(chat)) {
     return "took";
@@ -17,6 +18,7 @@ function howLong(chat) {
   return chat.state === "queued" ? "waiting for" : "working for";
 }
 
+/** @param {RunChat} chat @param {RunPart[]} recordings */
 function showFigures(chat, recordings) {
   const [word, tone] = stateOf(chat);
   const badge = element("span", { className: "badge" }, word);
@@ -38,13 +40,14 @@ function showFigures(chat, recordings) {
   byId("facts").replaceChildren(badge, ` ${facts.filter(Boolean).join(" · ")}`);
 }
 
-/** The control plane keeps a hash of the last step of each turn. */
+/** The control plane keeps a hash of the last step of each turn.  @param {number[]} turns */
 function showChanged(turns) {
   const words = byId("changed");
   words.hidden = turns.length === 0;
   setText(words, `The steps were changed after the end of turn ${turns.join(", ")}.`);
 }
 
+/** @param {Run} run */
 export function showFacts({ chat, recordings, changed_turns: changed }) {
   showChanged(changed);
   document.title = `${chat.title || "Run"} · Deskhand`;
@@ -54,5 +57,5 @@ export function showFacts({ chat, recordings, changed_turns: changed }) {
   const busy = isAtWork(chat);
   const live = byId("live");
   live.hidden = !(busy && chat.desktop_id);
-  live.href = address(`desktops/${encodeURIComponent(chat.desktop_id)}`);
+  live.href = address(`desktops/${encodeURIComponent(chat.desktop_id || "")}`);
 }

@@ -2,8 +2,14 @@
 import { byId } from "../dom.js";
 
 /**
+ * Selects the tab of a panel; without `asked`, only if a person has selected none before.
+ *
+ * @typedef {(id: string, asked?: boolean) => void} Select
+ */
+
+/**
  * @param {HTMLElement} list  with the role `tablist`
- * @returns {(id: string) => void} Selects the tab of a panel, unless a person has selected one before.
+ * @returns {Select}
  */
 export function tabs(list) {
   const all = /** @type {HTMLElement[]} */ ([...list.querySelectorAll("[role=tab]")]);
@@ -37,9 +43,10 @@ export function tabs(list) {
       }
     });
   }
-  return (id) => {
+  return (id, asked = false) => {
     const found = all.find((tab) => tab.getAttribute("aria-controls") === id);
-    if (found && !chosen) {
+    if (found && (asked || !chosen)) {
+      chosen ||= asked;
       select(found);
     }
   };

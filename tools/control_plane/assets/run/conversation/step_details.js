@@ -50,11 +50,11 @@ function tokensLine(step) {
 export class StepDetails {
   /**
    * @param {string} id  of the chat, as it is in an address
-   * @param {(path: string) => void} [openFile]  shows a file of the desktop
+   * @param {(path: string) => HTMLElement | null} [fileLink]  opens a file that a step names
    */
-  constructor(id, openFile) {
+  constructor(id, fileLink = () => null) {
     this.id = id;
-    this.openFile = openFile;
+    this.fileLink = fileLink;
     /** @type {import("./nodes.js").ChatMessage[]} */
     this.messages = [];
     /** @type {Step[]} */
@@ -88,6 +88,14 @@ export class StepDetails {
     const shown = steps.find((step) => step.id === this.shown);
     if (shown && JSON.stringify(shown) !== this.drawn) {
       this.show(shown);
+    }
+  }
+
+  /** Draws the open step again, whose links may lead elsewhere now. */
+  async redraw() {
+    const shown = this.steps.find((step) => step.id === this.shown);
+    if (shown) {
+      await this.show(shown);
     }
   }
 
@@ -145,11 +153,7 @@ export class StepDetails {
     if (step.screenshot_file_id) {
       line.append(element("a", { href: address(`api/v0/files/${step.screenshot_file_id}?download=true`) }, "Save the picture"));
     }
-    for (const path of this.openFile ? pathsOf(step) : []) {
-      const link = element("button", { type: "button", className: "as-link" }, `Open ${path}`);
-      link.addEventListener("click", () => this.openFile?.(path));
-      line.append(link);
-    }
+    line.append(...pathsOf(step).map(this.fileLink).filter((link) => link !== null));
     return line;
   }
 
