@@ -30,7 +30,8 @@ from deskhand.vncbridge.http.sse import EventStreams
 from deskhand.vncbridge.server.docs_page import router as docs
 
 _BELOW_DESKTOPS = (
-    "Below <code>/api/v0/desktops/{desktop_id}/</code> each desktop answers as its own service."
+    "Below <code>/api/v0/desktops/{desktop_id}/</code> each desktop answers as its own service. "
+    'Requests can be tried at <a href="try">try</a>.'
 )
 
 
