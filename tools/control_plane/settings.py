@@ -35,6 +35,8 @@ class BadSetting(Exception):
 
 
 DECODER_SECONDS = 10
+LOG_LEVELS = ("debug", "info", "warning", "error")
+LOG_FORMATS = ("text", "json")
 SHORTEST_SECRET = 16
 _WEBHOOK = re.compile(r"https?://[^\s/?#@]+([/?]\S*)?")
 
@@ -107,6 +109,10 @@ class Settings:
     """How much a model works on a reply, as ``low``; by default what the model does."""
     model_requests: int = 16
     """Requests under way at once for each account of a model provider."""
+    log_level: str = LOG_LEVELS[2]
+    """``debug``, ``info``, ``warning`` or ``error``: the least level on the standard error."""
+    log_format: str = LOG_FORMATS[0]
+    """``text`` or ``json``: the form of the lines there."""
     public_url: str = ""
     """Address by which people open the pages, as ``https://example.com/desk``."""
     tls_cert: str = ""
@@ -154,6 +160,7 @@ def load(
     problem = uid_base_problem(values.get("uid_base", DEFAULT_UID_BASE))
     if problem:
         raise BadSetting("uid_base", problem)
+    _check_logs(values.get("log_level", LOG_LEVELS[2]), values.get("log_format", LOG_FORMATS[0]))
     settings = Settings(**values)
     try:
         dialects(settings.speak)
@@ -172,6 +179,12 @@ def _check_models(effort: str, requests: int) -> None:
         raise BadSetting("effort", problem)
     if requests < 1:
         raise BadSetting("model_requests", "give 1 or more")
+
+
+def _check_logs(level: str, form: str) -> None:
+    for name, value, known in (("level", level, LOG_LEVELS), ("format", form, LOG_FORMATS)):
+        if value not in known:
+            raise BadSetting(f"log_{name}", f"{value!r} is none of {', '.join(known)}")
 
 
 def _check_approval(mode: str) -> None:

@@ -5,6 +5,8 @@ Queries, bodies and credentials are never logged, because logs are shown to othe
 
 import json
 import logging
+import re
+import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -28,6 +30,9 @@ MOST_ANCESTORS = 16
 SWITCHING = 101
 BROKEN = 500
 
+_RUN = re.compile(r"/api/v0/(?:chats|runs)/([0-9a-fA-F-]{36})(?:/|$)")
+"""Paths of a run: its id is that of its chat."""
+
 Json = dict[str, Any]
 
 
@@ -42,10 +47,12 @@ class AccessLog:
         app: ASGIApp,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
+        new_id: Callable[[], str] = lambda: secrets.token_hex(8),
     ) -> None:
         self._app = app
         self._clock = clock
         self._wall = wall
+        self._new_id = new_id
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a request and log it when it has ended."""
@@ -55,6 +62,8 @@ class AccessLog:
             return
         began, at = self._clock(), self._wall()
         status = 0
+        request_id = self._new_id()
+        named = _named(scope)
 
         async def watched(message: Message) -> None:
             nonlocal status
@@ -63,20 +72,19 @@ class AccessLog:
             await send(message)
 
         try:
-            with log_context(chat_fields(Headers(scope=scope))):
+            with log_context({**named, "request_id": request_id}):
                 await self._app(scope, receive, watched)
         except BaseException:
             status = status or BROKEN
             raise
         finally:
             took = self._clock() - began
-            line = entry(scope, status, at, took)
+            line = {**entry(scope, status, at, took), "request_id": request_id}
             logger.info(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
 
 
 def entry(scope: Scope, status: int, at: float, took: float) -> Json:
     """Return the line for a request that began at ``at`` (Unix) and ``took`` seconds."""
-    headers = Headers(scope=scope)
     principal = scope.get("state", {}).get("principal")
     line: Json = {
         "time": datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds"),
@@ -87,7 +95,15 @@ def entry(scope: Scope, status: int, at: float, took: float) -> Json:
     }
     if principal is not None:
         line["caller"] = str(principal.name)[:LONGEST]
-    return line | chat_fields(headers)
+    return line | _named(scope)
+
+
+def _named(scope: Scope) -> Json:
+    """Return the chat of a request: that of its headers, else that of its path."""
+    fields = chat_fields(Headers(scope=scope))
+    found = _RUN.match(scope["path"])
+    chat = _uuid(found[1]) if found and not fields.get("chat_id") else ""
+    return {"chat_id": chat, **fields} if chat else fields
 
 
 def chat_fields(headers: Headers) -> Json:

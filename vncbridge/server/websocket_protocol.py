@@ -22,8 +22,11 @@ import socket
 import struct
 import termios
 from asyncio.transports import BaseTransport
+from typing import Any
 
+from starlette.websockets import WebSocketDisconnect
 from uvicorn._types import ASGISendEvent
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import Frame
 from websockets.http11 import Request
@@ -66,6 +69,22 @@ class StreamProtocol(WebSocketsSansIOProtocol):
                 "drop": self.drop,
             }
             self.scope["extensions"] = {**(self.scope["extensions"] or {}), EXTENSION: ours}
+
+    async def run_asgi(self) -> None:
+        """Run the application; a peer that left before the handshake is no error of it."""
+        application = self.app
+
+        async def run(scope: Any, receive: Any, send: Any) -> None:
+            try:
+                await application(scope, receive, send)
+            except WebSocketDisconnect as error:
+                raise ClientDisconnected from error
+            # Without this uvicorn reports a handshake that was not completed, and answers it.
+            if not self.handshake_complete and self.transport.is_closing():
+                raise ClientDisconnected
+
+        self.app = run
+        await super().run_asgi()
 
     async def send(self, message: ASGISendEvent) -> None:
         """Send an event; the whole answer of a refused handshake completes the handshake."""

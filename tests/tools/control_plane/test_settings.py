@@ -155,3 +155,10 @@ def test_notifications_need_an_address_and_a_secret() -> None:
     for url in ("ftp://example.com", "https://user:word@example.com", "example.com"):
         with pytest.raises(BadSetting, match="notify_url: give an address"):
             load({**hook, "notify_url": url}, {}, "", Path("/d"))
+
+
+@pytest.mark.parametrize("name", ["log_level", "log_format"])
+def test_an_unknown_level_or_format_of_the_log_is_refused(name: str) -> None:
+    environment = {f"DESKHAND_{name.upper()}": "loud"}
+    with pytest.raises(BadSetting, match=rf"^{name}: 'loud' is none of "):
+        load({}, environment, "", Path("/data"))

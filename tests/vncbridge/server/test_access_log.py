@@ -1,5 +1,6 @@
 import asyncio
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,7 +51,7 @@ def ask(*messages: Message, error: Exception | None = None, **more: Any) -> None
     async def send(message: Message) -> None:
         pass
 
-    log = AccessLog(app, clock=Clock(), wall=lambda: 0.0)
+    log = AccessLog(app, clock=Clock(), wall=lambda: 0.0, new_id=lambda: "r1")
     asyncio.run(log(scope, receive, send))
 
 
@@ -80,6 +81,7 @@ def test_a_request_is_one_line_with_its_chat(file: Path) -> None:
             "chat_id": CHAT,
             "ancestor_chat_ids": [PARENT],
             "tool_call_id": "call-1",
+            "request_id": "r1",
         }
     ]
     assert "secret" not in file.read_text()
@@ -92,6 +94,36 @@ def test_without_a_chat_there_are_no_fields_of_one(file: Path, ancestors: str) -
     ask(STARTED, headers={"Coder-Chat-Id": CHAT, "Coder-Ancestor-Chat-Ids": ancestors})
     assert [line.get("chat_id") for line in lines(file)] == [None, None, CHAT]
     assert not any("ancestor_chat_ids" in line for line in lines(file))
+
+
+@pytest.mark.parametrize(
+    ("path", "chat"),
+    [
+        (f"/api/v0/chats/{CHAT}/messages", CHAT),
+        (f"/api/v0/runs/{CHAT}", CHAT),
+        (f"/api/v0/chats/{'a' * 36}", None),
+        (f"/api/v0/files/{CHAT}", None),
+    ],
+)
+def test_a_request_about_a_run_names_it(file: Path, path: str, chat: str | None) -> None:
+    ask(STARTED, path=path)
+    assert lines(file)[0].get("chat_id") == chat
+
+
+def test_records_of_a_request_have_its_id(file: Path) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        logging.getLogger("deskhand.tools.somewhere").info("in it")
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        raise AssertionError
+
+    scope: Scope = {"type": "http", "method": "GET", "path": "/x", "headers": []}
+    asyncio.run(AccessLog(app, new_id=lambda: "r7")(scope, receive, send))
+    (record,) = lines(file.with_name("service.jsonl"))
+    assert record["request_id"] == lines(file)[0]["request_id"] == "r7"
 
 
 def test_what_breaks_is_logged_too(file: Path) -> None:

@@ -2,7 +2,8 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,7 +12,13 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.server.access_log import AccessLog
-from deskhand.vncbridge.server.json_logs import LogFile, log_context, logged, set_log_context
+from deskhand.vncbridge.server.json_logs import (
+    LogFile,
+    StandardError,
+    log_context,
+    logged,
+    set_log_context,
+)
 
 CHAT, PARENT = str(uuid4()), str(uuid4())
 ours = logging.getLogger("deskhand.desktop.display.supervisor")
@@ -116,7 +123,9 @@ def test_a_warning_reaches_the_standard_error_too(
 ) -> None:
     ours.info("all is well")
     ours.warning("look here")
-    assert capsys.readouterr().err == "look here\n"
+    err = capsys.readouterr().err
+    assert err.endswith(f" warning {ours.name}: look here\n")
+    assert err.count("\n") == 1
 
 
 def test_a_line_may_name_a_file_that_no_encoding_holds(folder: Path) -> None:
@@ -176,10 +185,46 @@ def test_a_record_may_name_its_callers(folder: Path) -> None:
     assert "test_a_record_may_name_its_callers" in line["stack_info"]
 
 
-def test_without_the_handler_of_python_records_are_written_to_the_files_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def shown(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    what: StandardError,
+    hide: Callable[[str], str] = str,
+) -> list[str]:
+    with logged(folder, hide, what), log_context({"chat_id": CHAT, "request_id": "r1"}):
+        logger = logging.getLogger("deskhand.tools.somewhere")
+        logger.info("as usual")
+        try:
+            raise ValueError("two\nlines")
+        except ValueError:
+            logger.exception("it broke\nat %s", "once")
+    return capsys.readouterr().err.splitlines()
+
+
+def test_each_entry_on_the_standard_error_is_one_line_with_its_ids(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(logging, "lastResort", None)
-    with logged(tmp_path):
-        ours.warning("alone")
-    assert [line["event"] for line in lines(tmp_path)] == ["alone"]
+    (line,) = shown(tmp_path, capsys, StandardError())
+    assert re.sub(r"^\S+Z ", "", line) == (
+        "error deskhand.tools.somewhere: it broke\\nat once"
+        f" chat_id={CHAT} request_id=r1 | ValueError: two\\nlines"
+    )
+
+
+def test_the_standard_error_has_the_level_and_format_of_the_settings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = shown(tmp_path, capsys, StandardError("info", "json"))
+    assert json.loads(first)["event"] == "as usual"
+    assert json.loads(second)["request_id"] == "r1"
+    assert "Traceback" in json.loads(second)["exception"]
+
+
+def test_secrets_are_masked_on_the_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (line,) = shown(
+        tmp_path, capsys, StandardError(), lambda text: text.replace("once", "[secret]")
+    )
+    assert "[secret]" in line
+    assert "once" not in line

@@ -7,9 +7,10 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
+from websockets.http11 import Request
 
-from deskhand.vncbridge.server.websocket_protocol import EXTENSION
+from deskhand.vncbridge.server.websocket_protocol import EXTENSION, StreamProtocol
 from tests.vncbridge.fakes import LIMIT, Service
 
 
@@ -129,4 +130,60 @@ def test_a_refusal_completes_the_handshake(capsys: pytest.CaptureFixture[str]) -
 
     assert asyncio.run(scenario()) == (409, b'{"message":"No."}')
     # uvicorn writes its log to standard error.
-    assert "handshake" not in capsys.readouterr().err
+    assert capsys.readouterr().err == ""
+
+
+class BreakingProtocol(StreamProtocol):
+    """A connection that breaks when the application wants it to."""
+
+    def handle_connect(self, event: Request) -> None:
+        super().handle_connect(event)
+        ours: dict[object, object] = {"call": self.break_off}
+        self.scope["extensions"] = {**(self.scope["extensions"] or {}), "break": ours}
+
+    def break_off(self) -> None:
+        """As a reset of the peer: the transport closes now, the protocol hears of it later."""
+        self.transport.abort()
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_peer_that_leaves_during_the_handshake_is_no_error(
+    answers: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    routes = APIRouter()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        websocket.scope["extensions"]["break"]["call"]()
+        if answers:
+            await websocket.accept()
+
+    async def scenario() -> None:
+        async with asyncio.timeout(LIMIT), Service(routes, protocol=BreakingProtocol) as service:
+            with pytest.raises((ConnectionError, InvalidHandshake)):
+                await connect(f"ws://127.0.0.1:{service.port}/stream")
+
+    asyncio.run(scenario())
+    # uvicorn writes its log to standard error.
+    assert capsys.readouterr().err == ""
+
+
+def test_a_peer_that_leaves_an_endpoint_that_reads_is_no_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    routes = APIRouter()
+
+    @routes.websocket("/stream")
+    async def stream(websocket: WebSocket) -> None:
+        await websocket.accept()
+        # Starlette raises ``WebSocketDisconnect``, which only a loop over messages expects.
+        await websocket.receive_text()
+
+    async def scenario() -> None:
+        async with asyncio.timeout(LIMIT), Service(routes) as service:
+            browser = await connect(f"ws://127.0.0.1:{service.port}/stream")
+            await browser.close()
+
+    asyncio.run(scenario())
+    # uvicorn writes its log to standard error.
+    assert capsys.readouterr().err == ""

@@ -62,7 +62,7 @@ from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy
 from deskhand.vncbridge.server.access_log import AccessLog
-from deskhand.vncbridge.server.json_logs import logged
+from deskhand.vncbridge.server.json_logs import StandardError, logged
 from deskhand.vncbridge.server.server import Address
 
 from .administration import admin_routers
@@ -119,7 +119,7 @@ async def control_plane(
         decoder = stack.enter_context(Decoder(settings.decoder_seconds))  # Forks: one thread yet.
         protections = plane_protections(user, own_name(), decoder.refusal)
         secret_store = SecretStore(data, keys)
-        stack.enter_context(logged(data / "logs", secret_store.hide))
+        stack.enter_context(logged(data / "logs", secret_store.hide, _shown(settings)))
         scripted = await _scripted(data, decoder, stack)
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
@@ -232,6 +232,10 @@ def _is_writable(store: Store) -> bool:
     # A fault is known only after a write has failed, and an idle control plane writes nothing.
     store.check_soon()
     return store.health.fault is None
+
+
+def _shown(settings: Settings) -> StandardError:
+    return StandardError(settings.log_level, settings.log_format)
 
 
 def _access_policy(settings: Settings) -> AccessPolicy:
