@@ -293,6 +293,8 @@ def _use_its_recording(asked: Documented, chat: str) -> None:
     assert asked("GET", f"{one}/filmstrip").startswith(b"\xff\xd8")
     asked("GET", one)
     assert asked("GET", f"/api/v0/runs/{chat}/sheet.png").startswith(b"\x89PNG")
+    assert asked("GET", f"/api/v0/runs/{chat}/trail.png").startswith(b"\x89PNG")
+    assert asked("GET", f"/api/v0/runs/{chat}/waterfall")["rows"]
     assert asked("GET", f"/api/v0/runs/{chat}/report.html").startswith(b"<!doctype html>")
     for part in ("video", "thumbnail", "clip", "steps/0/picture", "steps.vtt"):
         asked("GET", f"{one}/{part}")

@@ -337,3 +337,8 @@ class Editor(Protocol):
         self, moments: Sequence[tuple[Path, float, tuple[float, float] | None]]
     ) -> list[bytes]:
         """Return a small JPEG of each moment, around a point of the video."""
+
+    def trail(
+        self, video: Path, at: float, points: Sequence[tuple[float, float, str, bool]]
+    ) -> bytes:
+        """Return a moment with numbered clicks, PNG; a point has True where its step failed."""

@@ -181,6 +181,13 @@ class Decoder:
             raise NotDecodable("it gave other pictures than were wanted")
         return found
 
+    def trail(
+        self, video: Path, at: float, points: Sequence[tuple[float, float, str, bool]]
+    ) -> bytes:
+        """Return a moment with numbered clicks, PNG; raise the same as :meth:`cut`."""
+        arguments = {"at": at, "points": [list(one) for one in points]}
+        return _checked(self._ask(DecodeRequest("trail", arguments, PICTURES), [video])).data
+
     def finish(self, folder: Path, recording_id: str) -> tuple[FinishedSession, ...]:
         """Close the open parts of a recording in ``folder``; return its sessions, oldest first.
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Json = dict[str, Any]
-Kind = Literal["cut", "still", "sprite", "finish", "pixels", "animate", "sheet", "crops"]
+Kind = Literal["cut", "still", "sprite", "finish", "pixels", "animate", "sheet", "crops", "trail"]
 MIB = 1024 * 1024
 CLIP = "clip.mp4"
 """Name of a clip in the folder of the worker."""

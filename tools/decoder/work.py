@@ -17,6 +17,7 @@ from deskhand.recording.video import clips, sprites
 from deskhand.recording.video.animation import animation
 from deskhand.recording.video.contact_sheet import Cell, contact_sheet
 from deskhand.recording.video.crops import Crop, crops
+from deskhand.recording.video.trail import trail
 from deskhand.tools.recovery import finishing
 from deskhand.tools.recovery.ports import FinishedSession
 
@@ -83,6 +84,11 @@ def _crops(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
     return DecodeReply([len(one) for one in made], data=b"".join(made))
 
 
+def _trail(arguments: Json, descriptors: Sequence[int]) -> DecodeReply:
+    points = [(x, y, number, failed) for x, y, number, failed in arguments["points"]]
+    return DecodeReply(None, data=trail(descriptors[0], arguments["at"], points))
+
+
 def _finish(arguments: Json, _: Sequence[int]) -> DecodeReply:
     found = finishing.finish(Path(), arguments["recording_id"])
     return DecodeReply([_session(one) for one in found])
@@ -117,4 +123,5 @@ _WORK: Mapping[str, Callable[[Json, Sequence[int]], DecodeReply]] = {
     "animate": _animate,
     "sheet": _sheet,
     "crops": _crops,
+    "trail": _trail,
 }

@@ -1,1 +1,1 @@
-"""Pictures of a run instead of its video: contact sheets and reports."""
+"""Pictures of a run instead of its video: contact sheets, trails, waterfalls and reports."""

@@ -6,9 +6,13 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from .advice import advice
+from .waterfall import waterfall
+from .waterfall_picture import advice_html, totals_html, waterfall_svg
+
 Json = Mapping[str, Any]
 
-POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:"
 """Content-Security-Policy of the file where a control plane serves it."""
 
 STAGES = {
@@ -22,6 +26,14 @@ STAGES = {
 }
 """Stages of a step, with their names and colours."""
 
+ACTIVITIES = {
+    "message": "sent a message",
+    "answer": "answered",
+    "stop": "stopped the run",
+    "control": "had control",
+}
+"""What people do in runs, in words."""
+
 _STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;
 padding:0 1rem;color:#1b1f24}
@@ -33,16 +45,32 @@ break-inside:avoid}li>div{flex:1;min-width:0}img{width:320px;max-width:40%;align
 .failed b,.failed p{color:#b3261e}p{margin:.2rem 0;overflow-wrap:anywhere}small{color:#59636e}
 .bar{display:flex;height:.5rem;border-radius:3px;overflow:hidden;margin:.3rem 0;max-width:100%}
 .bar i{print-color-adjust:exact;-webkit-print-color-adjust:exact}
-.key i{display:inline-block;width:.8rem;height:.8rem;margin:0 .3rem 0 1rem}
-@media print{body{margin:0;max-width:none}li{padding:.3rem 0}img{width:200px}}
+.key i{display:inline-block;width:.8rem;height:.8rem;margin:0 .3rem 0 0}
+.key span{white-space:nowrap;margin-right:1rem}h3{font-size:1rem;margin:1rem 0 .2rem}
+.advice li{display:list-item;border:0;padding:.1rem 0}.advice{margin:0;padding-left:1.2rem}
+.waterfall{display:block;width:100%;margin:.5rem 0;background:#f4f5f7;max-height:40rem}
+video{display:block;width:100%;margin:.5rem 0;background:#000}.people b{color:#8f3f77}
+@page{margin:15mm}
+@media print{body{margin:0;max-width:none;font-size:10.5pt}li{padding:.3rem 0}img{width:200px}
+video,.no-print{display:none}h1,h2,h3{break-after:avoid}
+pre,.bar i,.key i,.waterfall{print-color-adjust:exact;-webkit-print-color-adjust:exact}}
 """
 
 
-def report_html(chat: Json, pictures: Mapping[str, bytes], *, task: str) -> str:
+def report_html(
+    chat: Json,
+    pictures: Mapping[str, bytes],
+    *,
+    task: str,
+    people: Sequence[Json] = (),
+    videos: Sequence[bytes] = (),
+    video_words: str = "",
+) -> str:
     """Return the report of a run.
 
-    ``chat`` is the answer of the HTTP API, ``pictures`` has JPEG files by tool call, and ``task``
-    is empty for readers who may not see the conversation.
+    ``chat`` and ``people`` are from answers of the HTTP API, ``pictures`` has JPEG files by tool
+    call, ``videos`` are the MP4 files of the run, and ``video_words`` explain why there are none.
+    ``task`` is empty for readers who may not see the conversation.
     """
     steps = chat.get("steps") or []
     slowest = max((_total(step) for step in steps), default=0.0)
@@ -55,11 +83,23 @@ def report_html(chat: Json, pictures: Mapping[str, bytes], *, task: str) -> str:
         _facts(chat),
         f"<h2>Task</h2><pre>{escape(task)}</pre>" if task else "",
         f"<h2>Report</h2><pre>{escape(str(chat['report']))}</pre>" if chat.get("report") else "",
-        _times(chat.get("times") or {}),
-        f"<h2>Steps</h2><ol>{''.join(_step(step, pictures, slowest) for step in steps)}</ol>",
+        _videos(videos, video_words),
+        _times(steps, people),
+        f"<h2>Steps</h2><ol>{''.join(_rows(steps, people, pictures, slowest))}</ol>",
         "</body></html>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def _videos(videos: Sequence[bytes], words: str) -> str:
+    if not videos and not words:
+        return ""
+    shown = "".join(
+        f'<video controls preload="metadata" src="data:video/mp4;base64,{_base64(one)}"></video>'
+        for one in videos
+    )
+    note = f"<p><small>{escape(words)}</small></p>" if words else ""
+    return f'<section class="no-print"><h2>Run video</h2>{shown}{note}</section>'
 
 
 def _facts(chat: Json) -> str:
@@ -79,17 +119,12 @@ def _facts(chat: Json) -> str:
     return f"<dl>{''.join(rows)}</dl>"
 
 
-def _times(times: Json) -> str:
-    known = {stage: float(times.get(stage) or 0) for stage in STAGES}
-    whole = sum(known.values())
-    if not whole:
+def _times(steps: Sequence[Json], people: Sequence[Json]) -> str:
+    found = waterfall(steps, people)
+    totals = totals_html(found)
+    if not totals:
         return ""
-    key = "".join(
-        f'<i style="background:{colour}"></i>{name} {known[stage] / 1000:.1f} s'
-        for stage, (name, colour) in STAGES.items()
-        if known[stage]
-    )
-    return f'<h2>Time</h2>{_bar(known, whole)}<div class="key"><small>{key}</small></div>'
+    return f"<h2>Time</h2>{totals}{waterfall_svg(found)}{advice_html(advice(found))}"
 
 
 def _bar(times: Json, whole: float) -> str:
@@ -102,13 +137,32 @@ def _bar(times: Json, whole: float) -> str:
     return f'<div class="bar">{spans}</div>'
 
 
+def _rows(
+    steps: Sequence[Json], people: Sequence[Json], pictures: Mapping[str, bytes], slowest: float
+) -> list[str]:
+    """Return the steps and what people did, in the order of their times."""
+    timed = [(float(s.get("started_at") or 0), _step(s, pictures, slowest)) for s in steps]
+    timed += [(float(one["at"]), _person(one)) for one in people]
+    # Steps of equal times, or without any, keep their order.
+    return [row for _, row in sorted(timed, key=lambda pair: pair[0])]
+
+
+def _person(one: Json) -> str:
+    words = ACTIVITIES.get(str(one["kind"]), str(one["kind"]))
+    seconds = f" <small>{one['ended_at'] - one['at']:.0f} s</small>" if one.get("ended_at") else ""
+    private = " <small>private</small>" if one.get("private") else ""
+    text = f"<p>{escape(str(one['text']))}</p>" if one.get("text") else ""
+    who = escape(str(one["by"]))
+    return f'<li class="people"><div><b>{who}</b> {words}{seconds}{private}{text}</div></li>'
+
+
 def _step(step: Json, pictures: Mapping[str, bytes], slowest: float) -> str:
     words = step.get("title") or step.get("action") or step.get("tool") or ""
     failed = f"<p>{escape(str(step['error']))}</p>" if step.get("error") else ""
     data = pictures.get(str(step.get("tool_call_id")))
     image = ""
     if data is not None:
-        image = f'<img alt="" src="data:image/jpeg;base64,{base64.b64encode(data).decode()}">'
+        image = f'<img alt="" src="data:image/jpeg;base64,{_base64(data)}">'
     seconds = _total(step) / 1000
     bar = _bar(step.get("timings") or {}, slowest) if slowest else ""
     return (
@@ -120,3 +174,7 @@ def _step(step: Json, pictures: Mapping[str, bytes], slowest: float) -> str:
 def _total(step: Json) -> float:
     times: Sequence[Any] = [(step.get("timings") or {}).get(stage) for stage in STAGES]
     return float(sum(time or 0 for time in times))
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()

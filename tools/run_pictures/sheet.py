@@ -18,8 +18,8 @@ _VERSION = 1
 """Changes with the look of a sheet, so that stored ones are made again."""
 
 
-def selected(steps: Sequence[Json], selection: str) -> list[Json]:
-    """Return the steps that match ``SELECTION``, at most ``MOST``."""
+def selected(steps: Sequence[Json], selection: str, most: int = MOST) -> list[Json]:
+    """Return the steps that match ``SELECTION``, at most ``most``."""
     if selection == "failed":
         found = [step for step in steps if step.get("error")]
     elif selection == "all":
@@ -27,10 +27,10 @@ def selected(steps: Sequence[Json], selection: str) -> list[Json]:
     else:
         first, _, last = selection.partition("-")
         found = [*steps[int(first) - 1 : int(last or first)]]
-    if len(found) <= MOST:
+    if len(found) <= most:
         return found
     # The first and the last one are always among them.
-    return [found[round(number * (len(found) - 1) / (MOST - 1))] for number in range(MOST)]
+    return [found[round(number * (len(found) - 1) / (most - 1))] for number in range(most)]
 
 
 def caption(step: Json) -> str:

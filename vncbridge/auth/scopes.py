@@ -88,6 +88,8 @@ RULES = (
     Rule("/api/v0/runs/*", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*/report.html", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/runs/*/sheet.png", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/runs/*/trail.png", "chat", "share", reads=True, whole=True),
+    Rule("/api/v0/runs/*/waterfall", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/recordings/*", "chat", "share", reads=True),
     Rule("/api/v0/files/*", "file", "share", reads=True),
     Rule("/api/v0/files/*", "file", "control"),

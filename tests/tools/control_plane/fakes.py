@@ -359,6 +359,13 @@ class FakeEditor:
         self.made += 1
         return [f"{path.read_text()} {at:g}".encode() for path, at, _ in moments]
 
+    def trail(
+        self, video: Path, at: float, points: Sequence[tuple[float, float, str, bool]]
+    ) -> bytes:
+        self._maybe_fail()
+        self.made += 1
+        return f"{video.read_text()} {at:g} {[*points]}".encode()
+
     def sheet(self, cells: Sequence[SheetCell], columns: int) -> bytes:
         self._maybe_fail()
         self.made += 1

@@ -207,3 +207,8 @@ def test_pictures_of_what_is_no_video_are_refused(decoder: Decoder, tmp_path: Pa
 def test_crops_are_as_many_as_wanted(decoder: Decoder, video: Path) -> None:
     found = decoder.crops([(video, 0.0, None), (video, 0.5, (3.0, 4.0))])
     assert [Image.open(io.BytesIO(one)).format for one in found] == ["JPEG", "JPEG"]
+
+
+def test_a_trail_is_as_large_as_the_video(decoder: Decoder, video: Path) -> None:
+    with Image.open(io.BytesIO(decoder.trail(video, 0.5, [(3.0, 4.0, "1", False)]))) as found:
+        assert (found.format, found.size) == ("PNG", (64, 48))

@@ -1,11 +1,13 @@
 """The contact sheet and the animations of a run."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deskhand.recording.errors import RecordingFailed
+from deskhand.tools.run_pictures.api import LARGEST_VIDEO
 from tests.tools.control_plane.fakes import control_plane
 from tests.tools.control_plane.routes.test_recordings import recorded
 
@@ -119,5 +121,62 @@ def test_a_report_is_one_file_with_the_pictures_of_its_steps(tmp_path: Path) -> 
         assert answers[0].text == answers[1].text
         assert "default-src 'none'" in answers[0].headers["content-security-policy"]
         assert made.editor.made == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_trail_has_the_clicks_on_the_picture_after_the_last_one(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        chat = recorded(made)
+        path = f"/api/v0/runs/{chat.id}/trail.png"
+        async with made.client() as client:
+            answers = [await client.get(path) for _ in range(2)]
+            first = await client.get(f"{path}?steps=1")
+            refused = [
+                (await client.get(f"{path}?steps={steps}")).status_code
+                for steps in ("failed", "0", "many")
+            ]
+        assert {answer.text for answer in answers} == {"other 2 []"}
+        assert first.text == "first 2 []"
+        assert refused == [404, 400, 400]
+        assert made.editor.made == 2
+        assert len(await made.files.pictures(chat.id)) == 2
+
+    asyncio.run(scenario())
+
+
+def test_a_waterfall_has_totals_rows_and_advice(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        chat = recorded(made)
+        async with made.client() as client:
+            found = (await client.get(f"/api/v0/runs/{chat.id}/waterfall")).json()
+            unknown = await client.get(f"/api/v0/runs/{'0' * 36}/waterfall")
+        assert set(found) == {"seconds", "totals", "rows", "advice"}
+        assert unknown.status_code == 404
+
+    asyncio.run(scenario())
+
+
+def test_a_report_has_the_run_video_if_it_is_wanted_and_small(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path)
+        chat = recorded(made)
+        path = f"/api/v0/runs/{chat.id}/report.html?video=1"
+        async with made.client() as client:
+            whole = await client.get(path)
+            without = await client.get(f"/api/v0/runs/{made.chats.add().id}/report.html?video=1")
+            one = chat.recording_file_ids[0]
+            made.files.known[one] = replace(made.files.known[one], size=LARGEST_VIDEO)
+            large = await client.get(path)
+        assert whole.text.count("<video") == 2
+        assert "data:video/mp4;base64,Zmlyc3Q=" in whole.text
+        assert "media-src data:" in whole.headers["content-security-policy"]
+        assert "no recording" in without.text
+        assert "<video" not in large.text
+        assert "34 MB" in large.text
 
     asyncio.run(scenario())

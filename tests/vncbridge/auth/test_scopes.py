@@ -61,6 +61,8 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/api/v0/recordings/c1/clip", True, Need("chat", "c1", "share")),
         ("/api/v0/runs/c1/report.html", True, Need("chat", "c1", "share")),
         ("/api/v0/runs/c1/sheet.png", True, Need("chat", "c1", "share")),
+        ("/api/v0/runs/c1/trail.png", True, Need("chat", "c1", "share")),
+        ("/api/v0/runs/c1/waterfall", True, Need("chat", "c1", "share")),
         ("/api/v0/recordings/c1", False, None),
         ("/api/v0/recordings", True, Need("people", "", "view")),
         ("/api/v0/files/f1", True, Need("file", "f1", "share")),

@@ -17,7 +17,7 @@ from .administration import (
 from .chats import CHAT, CHATS, FILE, FILES, MESSAGES, STOPPED, TOOL_RESULT, TOOLS, WHOLE_CHAT
 from .people import NEW_PERSON, OWN_PERSON, PEOPLE, PERSON, SHARED_RUN, SIGN_IN_LINK
 from .playbooks import PLAYBOOK, PLAYBOOK_RUN, PLAYBOOKS
-from .recordings import PINNED_RUN, RECORDING, RECORDINGS, RUN
+from .recordings import PINNED_RUN, RECORDING, RECORDINGS, RUN, WATERFALL
 
 _CHAT = "/api/v0/chats/{chat_id}"
 _DESKTOP = "/api/v0/desktops/{desktop_id}"
@@ -66,6 +66,8 @@ OPERATIONS: ApiOperations = {
     f"GET {_RECORDING}/filmstrip": ApiOperation("read_recording_filmstrip"),
     "GET /api/v0/runs/{chat_id}/report.html": ApiOperation("read_run_report"),
     "GET /api/v0/runs/{chat_id}/sheet.png": ApiOperation("read_run_sheet"),
+    "GET /api/v0/runs/{chat_id}/trail.png": ApiOperation("read_run_trail"),
+    "GET /api/v0/runs/{chat_id}/waterfall": ApiOperation("read_run_waterfall", WATERFALL),
     f"GET {_RECORDING}/steps/{{index}}/picture": ApiOperation("read_recording_step_picture"),
     f"GET {_RECORDING}/steps.vtt": ApiOperation("read_recording_chapters"),
     "GET /api/v0/runs": ApiOperation("list_runs", CHATS),

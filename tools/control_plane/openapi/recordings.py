@@ -104,3 +104,23 @@ RUN = record(
     },
 )
 PINNED_RUN = record("PinnedRun", {"chat_id": TEXT, "pinned": FLAG, "file_ids": array(TEXT)})
+_ROW = record(
+    "WaterfallRow",
+    {
+        "index": described(nullable(COUNT), "Number of the step, from 0; none for people."),
+        "id": TEXT,
+        "title": TEXT,
+        "what": described(TEXT, "Action or tool of the step."),
+        "failed": FLAG,
+        "spans": array(record("TimeSpan", {"kind": TEXT, "begin": NUMBER, "end": NUMBER})),
+    },
+)
+WATERFALL = record(
+    "Waterfall",
+    {
+        "seconds": NUMBER,
+        "totals": described(ANY_OBJECT, "Seconds by kind."),
+        "rows": array(_ROW),
+        "advice": array(record("Advice", {"rule": TEXT, "seconds": NUMBER, "text": TEXT})),
+    },
+)

@@ -127,6 +127,19 @@ class VideoCutter:
             wanted = [(paths[piece.file.id], piece.start, point) for piece, point in moments]
             return await asyncio.to_thread(_made, partial(self._editor().crops, wanted))
 
+    async def trail(
+        self, moment: ClipPiece, points: Sequence[tuple[float, float, str, bool]]
+    ) -> bytes:
+        """Return a moment with numbered clicks, PNG; raise the same as :meth:`clip`."""
+        async with self._cutting, self._open_path(moment.file) as path:
+            make = partial(self._editor().trail, path, moment.start, points)
+            return await asyncio.to_thread(_made, make)
+
+    async def whole(self, file: FileView) -> bytes:
+        """Return all bytes of a file; raise ``BytesMissing`` if they do not exist any more."""
+        async with self._cutting, self._open_path(file) as path:
+            return await asyncio.to_thread(path.read_bytes)
+
     async def _stretches(
         self, pieces: Sequence[ClipPiece], stack: AsyncExitStack
     ) -> list[tuple[Path, float, float]]:
