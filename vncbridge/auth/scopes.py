@@ -21,7 +21,7 @@ SCOPE = re.compile(
 Level = Literal["share", "view", "stop", "control"]
 """``share`` is the part of a run that every share link shows, ``stop`` the end of its turn;
 desktops have neither."""
-Kind = Literal["desktop", "chat", "file", "tools", "people", "anyone", "admin"]
+Kind = Literal["desktop", "chat", "file", "tools", "mcp", "people", "anyone", "admin"]
 """``people`` are pages and lists for everyone who has signed in as a person."""
 
 
@@ -94,7 +94,7 @@ RULES = (
     Rule("/api/v0/files/*", "file", "share", reads=True),
     Rule("/api/v0/files/*", "file", "control"),
     Rule("/api/v0/tools", "tools", "control"),
-    Rule("/mcp", "tools", "control"),
+    Rule("/mcp", "mcp", "control"),
     *(
         Rule(path, "people", "view", reads=True, whole=True)
         for path in (
@@ -179,6 +179,9 @@ def allows(scopes: Collection[str], needed: Need | None, family: Collection[str]
             return False
         case "tools":
             return bool(chats_of(scopes)) or MEMBER in scopes
+        case "mcp":
+            # Its clients are programs, which have tokens.
+            return bool(chats_of(scopes))
         case "people":
             return MEMBER in scopes or (needed.level == "view" and WATCHER in scopes)
         case "desktop":
