@@ -83,6 +83,7 @@ def router(
         """Take control, ask for it, keep it or give it back."""
         if call.force and not forcing_allowed(request):
             raise _refused()
+        call = _named(call, request)
         if call.action in ("take", "request"):
             return state(granted=_take(control, call))
         chat = caller_headers.value(request.headers, caller_headers.CHAT)
@@ -92,6 +93,7 @@ def router(
     @routes.delete(PATH)
     async def end(request: Request, name: Name | None = None, viewer: Key | None = None) -> Json:
         """Take control from its present holder; for those who have it, and administrators."""
+        name = caller_headers.person(request.headers) or name
         if not control.holds_control(control_key(name, viewer)) and not forcing_allowed(request):
             raise _refused()
         control.end()
@@ -128,6 +130,12 @@ async def _send(
 def _compared(state: Json) -> Json:
     """Return the fields whose change is sent; the others, such as seconds, always change."""
     return {key: state.get(key) for key in ("revision", "watchers", "you", "stopped")}
+
+
+def _named(call: LeaseCall, request: Request) -> LeaseCall:
+    """Return the call in the name of the person who has signed in, who acts under no other."""
+    person = caller_headers.person(request.headers)
+    return call.model_copy(update={"name": person}) if person else call
 
 
 def may_force(request: Request) -> bool:

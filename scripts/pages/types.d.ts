@@ -77,6 +77,10 @@ type Run = {
   children: Chat[];
   changed_turns: number[];
   people?: any[];
+  /** The name of the person who started it; empty for others. */
+  owner: string;
+  /** What the credential of the page permits: `write`, `stop` or `read`. */
+  rights: string;
   video?: any;
 };
 

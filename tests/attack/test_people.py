@@ -203,10 +203,9 @@ def test_a_member_starts_nothing_with_the_things_of_others(scene: Scene) -> None
         body = {"prompt": "Work", "kind": "computer_use", "desktop": run.desktop}
         for tool in ("spawn_agent", "spawn_computer_use_agent"):
             assert scene.ada.status("POST", f"/api/v0/tools/{tool}", json=body) == FORBIDDEN
-    body = {"title": "mine", "files": [scene.foreign.file]}
-    assert scene.ada.status("POST", "/api/v0/chats", json=body) == FORBIDDEN
-    body = {"title": "mine", "files": [scene.own.file]}
-    assert scene.ada.status("POST", "/api/v0/chats", json=body) == 201
+    for run, status in ((scene.foreign, FORBIDDEN), (scene.own, 201)):
+        start = {"title": "mine", "files": [run.file]}
+        assert scene.ada.status("POST", "/api/v0/chats", json=start) == status
 
 
 def test_no_ticket_exceeds_the_rights_of_its_person(scene: Scene) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from deskhand.vncbridge.auth.people import person_of
 from deskhand.vncbridge.auth.policy import SAFE_METHODS, Principal
 
 Json = dict[str, Any]
@@ -81,7 +82,8 @@ def entry_of(request: AnsweredRequest) -> AuditEntry | None:
     if request.principal is None or not action:
         return None
     if name := _lease_call(request.body).get("name"):
-        details["person"] = str(name)
+        signed_in = person_of(request.principal.token_id)
+        details["person"] = actor if signed_in else str(name)
     details |= request.tool_call
     subject = _subject(request.path) or request.tool_call.get("chat", "")
     return AuditEntry(actor, action, subject, details)

@@ -1,10 +1,11 @@
 """Chat, tool call and credential of a request to the control plane."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
-from deskhand.vncbridge.auth.scopes import ADMIN
+from deskhand.vncbridge.auth.people import person_of
+from deskhand.vncbridge.auth.scopes import ADMIN, chats_of
 from deskhand.vncbridge.http import caller_headers
 
 from .errors import BadCaller
@@ -63,6 +64,22 @@ def reads_conversation(scope: Mapping[str, Any]) -> bool:
 def is_administrator(scope: Mapping[str, Any]) -> bool:
     """Return whether that credential permits everything."""
     return ADMIN in scope["state"]["principal"].scopes
+
+
+def rights_to(scope: Mapping[str, Any], chat_id: str) -> Literal["write", "stop", "read"]:
+    """Return what that credential may do with the run that is requested."""
+    scopes = principal_scopes(scope)
+    # The token of a chat covers those below it, too.
+    if is_administrator(scope) or chats_of(scopes):
+        return "write"
+    return "stop" if f"run:{chat_id}:stop" in scopes else "read"
+
+
+def signed_in_name(scope: Mapping[str, Any]) -> str:
+    """Return the name of the person who has signed in, also for a ticket; else empty."""
+    principal = scope["state"]["principal"]
+    name: str = principal.name if person_of(principal.token_id) else ""
+    return name
 
 
 def limited_person(scope: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.ownership import EVERYONE, RunShareRow
-from deskhand.vncbridge.auth.people import PersonRole, SignedInPerson
+from deskhand.vncbridge.auth.people import PersonRole, SignedInPerson, person_of
 from deskhand.vncbridge.auth.policy import Principal, digest
 from deskhand.vncbridge.auth.scopes import Need
 
@@ -149,6 +149,13 @@ class People:
         """Return the scopes of a person for the object of a request, beside those of the role."""
         found = await self._store.read(lambda s: rows.runs(s, needed.kind, needed.id))
         return granted_scopes(principal.person, principal.scopes, needed, found)
+
+    async def owner_name(self, chat_id: str) -> str:
+        """Return the name of the person who started a run; empty for runs of others."""
+        found = await self._store.read(lambda s: rows.runs(s, "chat", chat_id))
+        person_id = person_of(found[0].owner) if found else ""
+        person = self._people.get(person_id)
+        return person.name if person is not None else "A removed person" if person_id else ""
 
     async def shared_with(self, chat_id: str) -> tuple[str, ...]:
         """Return the ids of the people with whom a run is shared; ``*`` stands for everyone.

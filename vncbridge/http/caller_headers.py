@@ -6,6 +6,7 @@ of the reference send it. Where a request has both, the first one counts.
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+from urllib.parse import unquote
 
 PREFIXES = ("deskhand-", "coder-")
 
@@ -21,6 +22,8 @@ ROLE = "deskhand-role"
 """The proxy of the control plane sends the caller's role, always under this name."""
 CALLER = "deskhand-caller"
 """The proxy sends the name of the caller's credential."""
+PERSON = "deskhand-person"
+"""The proxy sends the name of the person who has signed in, percent-encoded."""
 BASE = "deskhand-base"
 """The proxy sends the address of the desktop's routes as the caller knows it, with ``ws``."""
 
@@ -54,6 +57,11 @@ def text(headers: Mapping[str, str], name: str) -> str:
 def role(headers: Mapping[str, str], default: str) -> str:
     """Return the role of the caller for whom the proxy passes the request on."""
     return headers.get(ROLE, default)
+
+
+def person(headers: Mapping[str, str]) -> str:
+    """Return the name of the person for whom the proxy passes the request on, else empty."""
+    return unquote(headers.get(PERSON, ""))
 
 
 def _present(headers: Mapping[str, str], name: str) -> Iterator[CallerHeader]:

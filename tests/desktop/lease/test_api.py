@@ -57,6 +57,20 @@ def test_taking_and_giving_back_by_name() -> None:
     assert state.json()["last"]["name"] == "Ann"
 
 
+def test_who_has_signed_in_acts_under_no_other_name() -> None:
+    headers = {"Deskhand-Person": "Zo%C3%AB"}
+    call = {"json": {"action": "take", "name": "Bob"}, "headers": headers}
+    taken, other, ended = asked(
+        ("POST", call),
+        ("DELETE", {"params": {"name": "Bob"}}),
+        ("DELETE", {"params": {"name": "Bob"}, "headers": headers}),
+        scopes=("desktop:d1:control",),
+    )
+    assert taken.json()["holder"]["name"] == "Zo\u00eb"
+    assert other.status_code == 403
+    assert ended.status_code == 200
+
+
 def test_one_name_on_two_pages_is_two() -> None:
     first, second, kept = asked(
         take("Ann", viewer="one"),

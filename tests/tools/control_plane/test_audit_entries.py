@@ -82,6 +82,13 @@ def test_take_overs_are_recorded_with_the_person(body: bytes, action: str) -> No
     assert (found.action, found.details["person"]) == (action, "Ada")
 
 
+def test_a_person_who_has_signed_in_takes_over_under_no_other_name() -> None:
+    ada = Principal("Ada", ("desktop:d1:control",), token_id="person:p1")
+    found = answered("POST", f"{D1}/desktop/lease", ada, body=b'{"action": "take", "name": "Bob"}')
+    assert found is not None
+    assert (found.actor, found.details["person"]) == ("Ada", "Ada")
+
+
 @pytest.mark.parametrize("body", [b'{"action": "renew"}', b"[]", b"{", b""])
 def test_a_renewed_lease_is_no_event(body: bytes) -> None:
     assert answered("POST", f"{D1}/desktop/lease", body=body) is None

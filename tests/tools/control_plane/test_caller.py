@@ -11,6 +11,8 @@ from deskhand.tools.control_plane.caller import (
     principal_name,
     principal_scopes,
     reads_conversation,
+    rights_to,
+    signed_in_name,
     tool_call_id,
 )
 from deskhand.tools.control_plane.errors import BadCaller
@@ -60,6 +62,28 @@ def test_a_credential_is_the_token_that_was_issued_or_the_owner() -> None:
     ci = Principal("owner", ("chat:c1",), token_id="0a1b")
     assert credential_id({"state": {"principal": ci}}) == "0a1b"
     assert credential_id({"state": {"principal": Principal("browser")}}) == "owner"
+
+
+@pytest.mark.parametrize(
+    ("scopes", "rights"),
+    [
+        (("admin",), "write"),
+        (("chat:c0",), "write"),
+        (("role:member", "chat:c1"), "write"),
+        (("role:member", "run:c1:conversation", "run:c1:stop"), "stop"),
+        (("role:watcher", "run:c1:conversation"), "read"),
+        (("run:c1:view",), "read"),
+    ],
+)
+def test_rights_to_a_run_follow_from_the_scopes(scopes: tuple[str, ...], rights: str) -> None:
+    assert rights_to({"state": {"principal": Principal("x", scopes)}}, "c1") == rights
+
+
+def test_only_people_sign_in_by_name() -> None:
+    ada = Principal("Ada", (), token_id="person:p1")
+    ci = Principal("ci", (), token_id="0a1b")
+    assert signed_in_name({"state": {"principal": ada}}) == "Ada"
+    assert signed_in_name({"state": {"principal": ci}}) == ""
 
 
 def test_only_people_who_are_no_owners_are_limited() -> None:

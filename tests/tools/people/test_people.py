@@ -168,6 +168,9 @@ def test_a_member_sees_own_and_shared_runs_with_their_children(tmp_path: Path) -
             return await made.people.granted(asker, Need(kind, name, "view"))  # type: ignore[arg-type]
 
         assert await listed() == {"own"}
+        assert await made.people.owner_name("own") == "Ada"
+        assert await made.people.owner_name("shared") == ""
+        assert await made.people.owner_name("unknown") == ""
         assert await granted("chat", "child") == ()
         assert await granted("desktop", "d-own") == ("desktop:d-own:control",)
         assert await granted("desktop", "d-shared") == ()
@@ -186,5 +189,7 @@ def test_a_member_sees_own_and_shared_runs_with_their_children(tmp_path: Path) -
             await made.people.unshare("shared", ada.id)
         with pytest.raises(UnknownRow):
             await made.people.share("shared", "nobody", "owner")
+        await made.people.remove(ada.id)
+        assert await made.people.owner_name("own") == "A removed person"
 
     opened(tmp_path, work)

@@ -34,3 +34,8 @@ def test_the_headers_of_a_request_are_found_in_any_case() -> None:
 def test_the_role_is_read_under_our_name_only() -> None:
     assert caller_headers.role({"deskhand-role": "viewer"}, "admin") == "viewer"
     assert caller_headers.role({"coder-role": "viewer"}, "admin") == "admin"
+
+
+def test_the_name_of_a_person_is_decoded() -> None:
+    assert caller_headers.person({"deskhand-person": "Zo%C3%AB"}) == "Zo\u00eb"
+    assert caller_headers.person({}) == ""

@@ -47,7 +47,8 @@ function withPeople(run) {
 
 /** @param {Run} run */
 async function show(run) {
-  const { chat, recordings, children } = run;
+  const { recordings, children } = run;
+  const chat = Object.assign(run.chat, { rights: run.rights });
   files = chat.files;
   if (first) {
     first = false;

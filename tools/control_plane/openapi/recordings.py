@@ -101,6 +101,8 @@ RUN = record(
                 kind=described(TEXT, "`message`, `answer`, `stop` or `control`."),
             )
         ),
+        "owner": described(TEXT, "Name of the person who started it; empty for others."),
+        "rights": described(TEXT, "`write`, `stop` or `read`."),
     },
 )
 PINNED_RUN = record("PinnedRun", {"chat_id": TEXT, "pinned": FLAG, "file_ids": array(TEXT)})

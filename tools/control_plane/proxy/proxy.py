@@ -18,6 +18,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
+from urllib.parse import quote
 
 import httpx2
 from starlette.datastructures import Headers
@@ -26,7 +27,7 @@ from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.tools.control_plane.caller import principal_name, principal_scopes
+from deskhand.tools.control_plane.caller import principal_name, principal_scopes, signed_in_name
 from deskhand.tools.control_plane.errors import ChatHasNoDesktop
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Service
@@ -159,6 +160,7 @@ async def _exchange(
             name=principal_name(scope),
             role=desktop_role(principal_scopes(scope), rules.desktop_id),
             base=_base(rules, scope),
+            person=signed_in_name(scope),
         ),
         # A body of ``None`` sends no ``Transfer-Encoding``, which a GET should not have.
         content=upload.chunks() if upload.expected else None,
@@ -236,13 +238,16 @@ def _target(rules: ProxyRules, scope: Scope) -> str:
 
 
 def _with_query(path: str, scope: Scope, desktop_id: str) -> str:
-    """Return the target of a WebSocket, with the role of a caller who may only view.
+    """Return the target of a WebSocket, with the role of a caller who may only view, and the name.
 
-    The role is the last parameter: of repeated ones the desktop service takes the last.
+    These are the last parameters: of repeated ones the desktop service takes the last.
     """
     parameters = query(scope["query_string"])
     if desktop_role(principal_scopes(scope), desktop_id) == "view":
         parameters = f"{parameters}&role=view" if parameters else "role=view"
+    if person := signed_in_name(scope):
+        named = f"name={quote(person, safe='')}"
+        parameters = f"{parameters}&{named}" if parameters else named
     return _joined(path, parameters)
 
 

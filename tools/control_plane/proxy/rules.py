@@ -13,6 +13,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from deskhand.tools.control_plane.errors import PathNotServed, PathRefused
 from deskhand.vncbridge.http import caller_headers
@@ -136,12 +137,18 @@ def query(raw_query: bytes) -> str:
 
 
 def to_desktop(
-    headers: Iterable[tuple[bytes, bytes]], *, name: str, role: str = "admin", base: str = ""
+    headers: Iterable[tuple[bytes, bytes]],
+    *,
+    name: str,
+    role: str = "admin",
+    base: str = "",
+    person: str = "",
 ) -> dict[str, str]:
     """Return the headers for the desktop service.
 
     ``name`` is that of the caller's credential, for logs and recordings, ``role`` its role there,
-    ``base`` the address under which the caller knows the desktop.
+    ``base`` the address under which the caller knows the desktop, ``person`` the name of the person
+    who has signed in.
     """
     pairs = _without(headers, _NOT_TO_THE_DESKTOP, _NOT_TO_THE_DESKTOP_PREFIXES)
     passed: dict[str, str] = {}
@@ -154,6 +161,8 @@ def to_desktop(
     passed[caller_headers.ROLE] = role
     if base:
         passed[caller_headers.BASE] = base
+    if person:
+        passed[caller_headers.PERSON] = quote(person, safe="")
     passed[caller_headers.CALLER] = "".join(c for c in name if " " <= c <= "~")
     return passed
 

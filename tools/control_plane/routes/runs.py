@@ -1,13 +1,13 @@
 """Routes of runs: the list of all recordings, and the data of the page of one run."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.caller import limited_person, reads_conversation
+from deskhand.tools.control_plane.caller import limited_person, reads_conversation, rights_to
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import existing_files, numbered
@@ -23,8 +23,15 @@ HUMAN = "human"
 """Tool of the steps by which a recorder describes control sessions."""
 
 
-def router(chats: Chats, files: Files) -> APIRouter:
-    """Return the routes of recordings and runs."""
+async def nobody(chat_id: str) -> str:
+    """Return no name, for a control plane without people."""
+    return ""
+
+
+def router(
+    chats: Chats, files: Files, owner_name: Callable[[str], Awaitable[str]] = nobody
+) -> APIRouter:
+    """Return the routes of recordings and runs; ``owner_name`` returns the person of a run."""
     routes = APIRouter(prefix="/api/v0", tags=["recordings"])
 
     @routes.get("/recordings")
@@ -44,7 +51,8 @@ def router(chats: Chats, files: Files) -> APIRouter:
 
         `changed_turns` are the turns whose steps differ from those that the control plane had at
         their end; it keeps a hash of the last step of each turn. `people` are messages, answers
-        and stops of people, and the times in which they were in control.
+        and stops of people, and the times in which they were in control. `owner` is the name of
+        the person who started it; `rights` are `write`, `stop` or `read`.
         """
         conversation = reads_conversation(request.scope)
         body = await whole(chats, chat_id, conversation)
@@ -61,6 +69,8 @@ def router(chats: Chats, files: Files) -> APIRouter:
                 "thumbnail_url": _address(body["thumbnail_file_id"]),
                 "children": [child.to_json() for child in below],
                 "people": [one.to_json() for one in people],
+                "owner": await owner_name(chat_id),
+                "rights": rights_to(request.scope, chat_id),
             }
         )
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import errno
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -47,13 +47,14 @@ def create_app(
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),
     grants: Grants = nothing_granted,
+    owner_name: Callable[[str], Awaitable[str]] = runs_api.nobody,
     lifespan: Any = None,
 ) -> FastAPI:
     """Return the application, still without the middleware that authorizes requests.
 
     ``editor`` is called when the first recording is cut. Set ``closing`` as soon as the service is
     asked to end: it ends the event streams, for which the server would wait otherwise. ``grants``
-    are the rights of people.
+    are the rights of people, ``owner_name`` returns the name of the person who started a run.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -76,7 +77,7 @@ def create_app(
         tools_api.router(chats, grants),
         files_api.router(chats, files),
         desktops_api.router(desktops, chats, grants),
-        runs_api.router(chats, files),
+        runs_api.router(chats, files, owner_name),
         recordings_api.router(chats, files, cutter),
         run_pictures_api.router(chats, files, cutter),
         events_api.router(chats, streams),

@@ -151,6 +151,7 @@ async def control_plane(
             closing=closing,
             disk=reserve.to_json,
             grants=people.granted,
+            owner_name=people.owner_name,
             ready=lambda: _is_writable(store),
             pages=[
                 pages_router(settings.allowed_origins),
@@ -161,7 +162,6 @@ async def control_plane(
         )
         _add_mcp(app, chats, store, base_url)
         _add_middleware(app, settings, credentials, store, audit, people)
-        start_preloading(stack)
         await _resume(stack, store, chats, recovery, settings.supervisor_seconds)
         maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
@@ -289,6 +289,7 @@ def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) ->
 async def _resume(
     stack: AsyncExitStack, store: Store, chats: Chats, recovery: RecordingRecovery, seconds: float
 ) -> None:
+    start_preloading(stack)
     await recovery.begin_all()
     await chats.resume()
     watching = asyncio.create_task(store.watch(), name="watch the database")

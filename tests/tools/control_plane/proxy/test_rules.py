@@ -110,6 +110,13 @@ def test_the_desktop_gets_the_address_under_which_the_caller_knows_it() -> None:
     assert to_desktop([], name="admin", base="ws://plane")["deskhand-base"] == "ws://plane"
 
 
+def test_the_name_of_a_person_arrives_in_any_script() -> None:
+    assert (
+        to_desktop([], name="x", person="Zo\u00eb & Co")["deskhand-person"] == "Zo%C3%AB%20%26%20Co"
+    )
+    assert "deskhand-person" not in to_desktop([(b"deskhand-person", b"forged")], name="x")
+
+
 def test_credentials_and_claims_of_the_client_do_not_reach_the_desktop() -> None:
     given = [
         (b"Host", b"plane"),

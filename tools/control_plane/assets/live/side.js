@@ -26,6 +26,7 @@ export class Side {
   /** Reads the run and shows it; returns its chat. */
   async read() {
     const run = await get(`api/v0/runs/${this.id}`);
+    run.chat.rights = run.rights;
     if (this.toggle.hidden) {
       // Only now it is known that the credential covers the run.
       this.toggle.hidden = false;

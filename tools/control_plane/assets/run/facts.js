@@ -18,8 +18,8 @@ function howLong(chat) {
   return chat.state === "queued" ? "waiting for" : "working for";
 }
 
-/** @param {RunChat} chat @param {RunPart[]} recordings */
-function showFigures(chat, recordings) {
+/** @param {RunChat} chat @param {RunPart[]} recordings @param {string} owner */
+function showFigures(chat, recordings, owner) {
   const [word, tone] = stateOf(chat);
   const badge = element("span", { className: "badge" }, word);
   badge.dataset.tone = tone;
@@ -29,6 +29,7 @@ function showFigures(chat, recordings) {
     `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
     took(chat) && `${howLong(chat)} ${took(chat)}`,
     video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
+    owner && `by ${owner}`,
     chat.model,
     chat.usage ? tokensOf(chat.usage) : null,
     chat.usage?.cost_usd ? dollars(chat.usage.cost_usd) : null,
@@ -48,11 +49,11 @@ function showChanged(turns) {
 }
 
 /** @param {Run} run */
-export function showFacts({ chat, recordings, changed_turns: changed }) {
+export function showFacts({ chat, recordings, owner, changed_turns: changed }) {
   showChanged(changed);
   document.title = `${chat.title || "Run"} · Deskhand`;
   setText(byId("title"), chat.title || "Run");
-  showFigures(chat, recordings);
+  showFigures(chat, recordings, owner);
   showWords("report-box", "report", chat.report || chat.last_error);
   const busy = isAtWork(chat);
   const live = byId("live");

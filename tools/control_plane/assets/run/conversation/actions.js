@@ -1,7 +1,6 @@
 // The buttons that stop a run, or begin another one like it.
 import { address, post } from "../../api.js";
 import { byId, setText, troubled } from "../../dom.js";
-import { isAdministrator } from "../../rights.js";
 import { isAtWork } from "../../words.js";
 import { StopButtons } from "./stop_buttons.js";
 
@@ -30,7 +29,7 @@ export class RunActions {
     this.prompt = prompt;
     const busy = isAtWork(chat);
     this.stops.show(chat);
-    const repeats = (await isAdministrator) && !chat.parent_id && Boolean(prompt);
+    const repeats = chat.rights === "write" && !chat.parent_id && Boolean(prompt);
     byId("again").hidden = busy || !repeats;
     byId("fork").hidden = !repeats;
   }

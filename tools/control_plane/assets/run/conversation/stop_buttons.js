@@ -21,10 +21,11 @@ export class StopButtons {
     );
   }
 
-  /** @param {Pick<Chat, "state">} chat */
+  /** @param {Pick<Chat, "state"> & {rights?: string}} chat */
   show(chat) {
-    this.stop.hidden = !isAtWork(chat);
-    this.after.hidden = chat.state !== "running";
+    const may = chat.rights !== "read";
+    this.stop.hidden = !may || !isAtWork(chat);
+    this.after.hidden = !may || chat.state !== "running";
     if (chat.state !== "running") {
       setText(this.after, AFTER_STEP);
       this.after.disabled = false;

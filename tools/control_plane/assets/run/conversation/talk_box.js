@@ -2,7 +2,6 @@
 // the answer to its question, or the decision on a call that waits for an approval.
 import { address, post } from "../../api.js";
 import { element, setText } from "../../dom.js";
-import { isAdministrator } from "../../rights.js";
 import { duration, isAtWork } from "../../words.js";
 
 const LONGEST = 100_000;
@@ -70,7 +69,8 @@ export class TalkBox {
         : "Begins another turn of the same agent";
     this.interrupt.hidden = !busy || Boolean(question);
     // An approval is decided by its buttons.
-    this.form.hidden = approval || (!question && (!(await isAdministrator) || chat.archived));
+    this.form.hidden = approval || (!question && chat.archived) || chat.rights !== "write";
+    this.decision.inert = chat.rights !== "write";
     this.host.hidden = this.form.hidden && !question;
   }
 
