@@ -100,6 +100,7 @@ RULES = (
         for path in (
             *("/", "/runs", "/api/v0/people/me"),
             *("/api/v0/chats", "/api/v0/runs", "/api/v0/recordings", "/api/v0/desktops"),
+            "/api/v0/models",
         )
     ),
     Rule("/api/v0/chats", "people", "control", whole=True),

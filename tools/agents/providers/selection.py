@@ -56,6 +56,10 @@ class Models:
         """True if a provider's key is set."""
         return bool(self._accounts)
 
+    def has_key_of(self, provider: str) -> bool:
+        """Return whether the key of that provider is set."""
+        return provider in self._accounts
+
     def resolve(self, model: str | None, *, role: Role) -> tuple[str, Model]:
         """Return the full name of a model and the model; ``None`` selects the default one.
 

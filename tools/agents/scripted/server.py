@@ -103,6 +103,11 @@ class ScriptedModelServer:
         """The scripts that can be played."""
         return tuple(sorted(self._scripts))
 
+    @property
+    def scripts(self) -> tuple[Script, ...]:
+        """The same scripts, in the order of their names."""
+        return tuple(self._scripts[name] for name in self.names)
+
     def add(self, script: Script) -> None:
         """Play one more script from now on, in place of one with the same name."""
         self._scripts[script.name] = script

@@ -61,6 +61,16 @@ DESKTOP = record(
         "profile": nullable(TEXT),
     },
 )
+MODELS = record(
+    "Models",
+    {
+        "usual": TEXT,
+        "models": array(
+            record("KnownModel", {"model": TEXT, "provider": TEXT, "has_key": FLAG}),
+        ),
+        "scripts": array(record("KnownScript", {"model": TEXT, "about": TEXT})),
+    },
+)
 PROFILES = record(
     "Profiles",
     {

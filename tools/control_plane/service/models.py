@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from types import ModuleType
 
+from fastapi import APIRouter
+
 from deskhand.tools.agents.providers.environment.installed import has_client
 from deskhand.tools.agents.providers.lazy_account import LazyAccount
+from deskhand.tools.agents.providers.model_table import SCRIPTED, TABLE
 from deskhand.tools.agents.providers.port import ProviderAccount
 from deskhand.tools.agents.providers.provider_table import (
     PROVIDERS,
@@ -19,6 +22,7 @@ from deskhand.tools.agents.providers.provider_table import (
 from deskhand.tools.agents.providers.request_slots import RequestSlots
 from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from deskhand.tools.control_plane.routes.models import KnownModel, KnownScript, ModelChoices, router
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.store.stored_files import StoredFiles
 
@@ -50,6 +54,23 @@ def open_models(
     )
     stack.push_async_callback(models.close)
     return models
+
+
+def models_router(models: Models, scripted: ScriptedModelServer) -> APIRouter:
+    """Return the route of the models that a task can be given to; it leaves out families of ids."""
+
+    def choices() -> ModelChoices:
+        return ModelChoices(
+            models.usual(),
+            [
+                KnownModel(name, facts.provider, models.has_key_of(facts.provider))
+                for name, facts in TABLE.items()
+                if not name.endswith("-")
+            ],
+            [KnownScript(f"{SCRIPTED}{one.name}", one.about) for one in scripted.scripts],
+        )
+
+    return router(choices)
 
 
 def _opened(

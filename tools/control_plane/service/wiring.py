@@ -74,7 +74,7 @@ from .launching import DesktopLaunching
 from .live import live_router
 from .machine_tools import machine_tools
 from .measured import metrics_router
-from .models import open_models, start_preloading
+from .models import models_router, open_models, start_preloading
 from .people import open_people
 from .playbooks import OpenPlaybooks
 
@@ -154,10 +154,10 @@ async def control_plane(
             owner_name=people.owner_name,
             ready=lambda: _is_writable(store),
             pages=[
-                pages_router(settings.allowed_origins),
+                *(pages_router(settings.allowed_origins), playbooks.router(chats)),
                 live_router(credentials.instance, chats, fleet, store, closing, stack, people),
                 *admin_routers(secret_store, audit, credentials, base_url, store, fleet, people),
-                *(metrics_router(data, store, chats, fleet), playbooks.router(chats)),
+                *(metrics_router(data, store, chats, fleet), models_router(models, scripted)),
             ],
         )
         _add_mcp(app, chats, store, base_url)

@@ -63,6 +63,7 @@ def test_with_a_key_the_providers_model_is_the_usual_one() -> None:
     assert name.startswith("claude-")
     assert made == ["anthropic"]
     assert found.has_key
+    assert (found.has_key_of("anthropic"), found.has_key_of("openai")) == (True, False)
 
 
 def test_the_chosen_model_beats_both_and_an_asked_one_beats_it() -> None:

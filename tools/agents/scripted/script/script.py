@@ -2,6 +2,7 @@
 
 ::
 
+    about: Opens a page and clicks its red button.
     steps:
       - say: Opening the page.
         calls:
@@ -11,8 +12,9 @@
           - computer.left_click: {coordinate: {blob: "#e6194b"}}
       - report: {summary: "The button was clicked.", outcome: done, evidence: [2]}
 
-One step is one reply. ``think`` puts a thinking block before it. A step with calls expects their
-results before the next step; one without ends the turn. ``needs`` holds a step back until the
+``about`` states what the script demonstrates. One step is one reply. ``think`` puts a thinking
+block before it. A step with calls expects their results before the next step; one without ends the
+turn. ``needs`` holds a step back until the
 newest picture shows a blob of the colour (or, with ``changed``, differs from the oldest picture at
 hand by that fraction); until then the model waits a second at a time, at most ``tries`` times.
 ``otherwise: go_on`` plays the step all the same after that, ``fail`` (the default) ends the turn.
@@ -124,6 +126,8 @@ class Script:
 
     name: str
     steps: tuple[ScriptStep, ...] = field(default=())
+    about: str = ""
+    """What it demonstrates, for people who choose one."""
 
 
 class BadScript(Exception):
@@ -153,12 +157,12 @@ class _Reader:
         self._name = name
 
     def script(self, data: object) -> Script:
-        top = self._object(data, "the file", {"steps"})
+        top = self._object(data, "the file", {"about", "steps"})
         steps = self._list(top.get("steps"), "steps")
         if not steps:
             raise self._bad("steps", "at least one is required")
         read = (self._step(step, f"steps.{i}") for i, step in enumerate(steps))
-        return Script(self._name, tuple(read))
+        return Script(self._name, tuple(read), self._text(top.get("about", ""), "about"))
 
     def _step(self, data: object, where: str) -> ScriptStep:
         keys = {"say", "think", "calls", "checks", "needs", "again_while", "stop_reason", "fault"}

@@ -25,3 +25,7 @@ def test_a_script_has_the_name_of_its_file(tmp_path: Path) -> None:
 def test_invalid_yaml_is_refused() -> None:
     with pytest.raises(BadScript, match="mine: the file: is not YAML"):
         parse_script("mine", "steps: [")
+
+
+def test_each_packaged_script_states_what_it_demonstrates() -> None:
+    assert [script.name for script in packaged_scripts() if not script.about] == []
