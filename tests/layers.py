@@ -163,8 +163,8 @@ tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth 
   vncbridge/websocket
 tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
   tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
-  tools/playbooks tools/playbooks/replay tools/secrets tools/store vncbridge/auth
-  vncbridge/http
+  tools/playbooks tools/playbooks/replay tools/run_activities tools/secrets tools/store
+  vncbridge/auth vncbridge/http
 tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation

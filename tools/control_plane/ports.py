@@ -222,7 +222,7 @@ class Chats(Protocol):
     async def release_desktop(self, desktop_id: str) -> None:
         """Stop the chats that work on a desktop and store their recordings."""
 
-    async def stop_all(self) -> int:
+    async def stop_all(self, by: str = "") -> int:
         """Stop all turns; return how many there were."""
 
     async def archive(self, chat_id: str) -> Any:

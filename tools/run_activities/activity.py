@@ -6,11 +6,13 @@ from typing import Any
 
 Json = dict[str, Any]
 
+A_PERSON = "A person"
 HUMAN = "human"
 """Tool of the recorded steps that are control sessions."""
 IN_CONTROL = " was in control"
 PRIVATE = ", in private"
 """Endings of the title and the text of such a step."""
+_DONE = {"message": "sent a message", "answer": "answered", "stop": "stopped the agent"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,16 @@ class Activity:
     video_start: float | None = None
     video_end: float | None = None
 
+    @property
+    def words(self) -> str:
+        """A sentence without its point, such as ``Ada had control, 22 s, private``."""
+        by = self.by or A_PERSON
+        if self.kind == "control":
+            length = "" if self.ended_at is None else f"{self.ended_at - self.at:.0f} s"
+            facts = (f"{by} had control", length, "private" if self.private else "")
+            return ", ".join(filter(None, facts))
+        return f"{by} {_DONE[self.kind]}{f': {self.text}' if self.text else ''}"
+
     def to_json(self) -> Json:
         """Return the activity in the form of the HTTP API."""
         return asdict(self)
@@ -39,7 +51,7 @@ def control_sessions(recorded: Iterable[Mapping[str, Any]]) -> list[Activity]:
         Activity(
             f"control-{step['index']}",
             "control",
-            str(step.get("title") or "").removesuffix(IN_CONTROL) or "A person",
+            str(step.get("title") or "").removesuffix(IN_CONTROL) or A_PERSON,
             str(step.get("text") or "").removesuffix(PRIVATE),
             step["started_at"],
             step["ended_at"],

@@ -188,7 +188,7 @@ class FakeChats:
     async def release_desktop(self, desktop_id: str) -> None:
         self.asked.append(("vacate", desktop_id))
 
-    async def stop_all(self) -> int:
+    async def stop_all(self, by: str = "") -> int:
         self.asked.append(("stop_all",))
         return len(self.known)
 

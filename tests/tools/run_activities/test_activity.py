@@ -38,3 +38,12 @@ def test_an_activity_has_a_form_for_the_api() -> None:
         **{"id": "1", "kind": "stop", "by": "Ada", "text": "", "at": 1.0, "ended_at": None},
         **{"private": False, "video_start": None, "video_end": None},
     }
+
+
+def test_an_activity_has_words() -> None:
+    private = Activity("1", "control", "Ada", "", 5.0, 27.4, private=True)
+    assert private.words == "Ada had control, 22 s, private"
+    assert Activity("1", "control", "", "", 5.0).words == "A person had control"
+    assert Activity("1", "answer", "Ada", "blue", 1.0).words == "Ada answered: blue"
+    assert Activity("1", "message", "Ada", "", 1.0).words == "Ada sent a message"
+    assert Activity("1", "stop", "Ada", "", 1.0).words == "Ada stopped the agent"

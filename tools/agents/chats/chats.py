@@ -276,8 +276,8 @@ class Chats:
         """
         return await self._children.stop(chat_id)
 
-    async def stop_all(self) -> int:
-        """Stop the turns of all chats; return how many there were.
+    async def stop_all(self, by: str = "") -> int:
+        """Stop the turns of all chats, as the person ``by``; return how many there were.
 
         The oldest chats come first: a parent is older than its children, and a parent that is
         stopped starts no further ones.
@@ -286,7 +286,9 @@ class Chats:
         for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
             # A chat may end by itself, or be deleted, between the query and here.
             with contextlib.suppress(Conflict, UnknownRow):
-                stopped += await self._children.stop(row.id)
+                if await self._children.stop(row.id):
+                    stopped += 1
+                    await self.activities.add(row.id, "stop", by)
         return stopped
 
     async def release_desktop(self, desktop_id: str) -> None:

@@ -160,9 +160,9 @@ def router(chats: Chats, streams: EventStreams, grants: Grants = nothing_granted
     add_routes(routes, *parts)
 
     @routes.post("/api/v0/stop-all")
-    async def stop_all() -> JSONResponse:
+    async def stop_all(request: Request) -> JSONResponse:
         """Stop every turn of every chat; the chats stay and can be sent messages."""
-        return JSONResponse({"stopped": await chats.stop_all()})
+        return JSONResponse({"stopped": await chats.stop_all(principal_name(request.scope))})
 
     return routes
 

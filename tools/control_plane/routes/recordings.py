@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.recording.library.steps import chapters_from_rows
+from deskhand.tools.control_plane.caller import reads_conversation
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
@@ -20,6 +21,7 @@ from deskhand.tools.control_plane.run_video.playlist import (
     run_video,
 )
 from deskhand.tools.conversation.views import ChatView
+from deskhand.tools.run_activities.chapters import chapter_rows
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.file_response import (
@@ -168,12 +170,18 @@ def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
     @routes.head("/steps.vtt", include_in_schema=False)
     @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
     async def steps_vtt(chat_id: str, request: Request, part: Part = None) -> Response:
-        """Send the steps as chapters of the run video, or of one of its files."""
+        """Send the steps, and what people did, as chapters of the run video or of one file."""
         _, found = await run_video_of(chats, files, chat_id)
         # Chapters of one file count from its own begin, as a player shows them beside that file
         # alone.
         shown = found if part is None else _part(found, part).alone()
-        text = chapters_from_rows(shown.steps(), shown.seconds)
+        steps = shown.steps()
+        people = await chats.activities.of(
+            chat_id, steps, conversation=reads_conversation(request.scope)
+        )
+        began = shown.parts[0].file.metadata.get("started_at", 0.0)
+        time_map = [(began + real, video) for real, video in shown.time_map()]
+        text = chapters_from_rows(chapter_rows(steps, people, time_map), shown.seconds)
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
     return routes

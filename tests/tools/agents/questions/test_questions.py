@@ -223,9 +223,11 @@ def test_stopping_everything_stops_all_that_is_at_work(tmp_path: Path) -> None:
             await p.until(asking.id, "requires_action")
             busy = await p.chats.create(prompt="Think")
             await hold.reached.wait()
-            assert await p.chats.stop_all() == 2
+            assert await p.chats.stop_all("Ada") == 2
             for chat in (asking, busy):
                 await p.until(chat.id, "waiting")
+                done = await p.chats.activities.of(chat.id, (), conversation=True)
+                assert [one.words for one in done] == ["Ada stopped the agent"]
             assert await p.chats.stop_all() == 0
 
     asyncio.run(scenario())
