@@ -18,6 +18,7 @@ import typer
 
 from .command_line.access import secrets, tokens
 from .command_line.actions import app as actions
+from .command_line.backup import app as backups
 from .command_line.desktops import app as desktops
 from .command_line.desktops import work
 from .command_line.eval import eval_
@@ -73,6 +74,7 @@ app.add_typer(playbooks, name="playbook", rich_help_panel=RUNS)
 app.command("ps", rich_help_panel=RUNS)(ps)
 library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
 app.add_typer(library, name="library", rich_help_panel=SERVICE)
+app.add_typer(backups)
 
 
 def usage_error(error: typer.TyperException) -> int:
