@@ -458,7 +458,9 @@ def test_a_page_that_a_link_does_not_cover_says_so(
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()], scopes=("run:another:view",))
         async with browsing(connection, shown, "/") as page:
-            await expect(page.get_by_role("heading")).to_have_text("This link does not permit that")
+            await expect(page.get_by_role("heading")).to_have_text(
+                "This sign-in does not permit that"
+            )
             await expect(page.locator("main").get_by_role("link")).to_have_attribute(
                 "href", re.compile("login$")
             )

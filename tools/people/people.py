@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.ownership import EVERYONE, RunShareRow
@@ -163,11 +164,7 @@ class People:
         Raises:
             UnknownRow: If the run does not exist.
         """
-
-        async def read(session: AsyncSession) -> list[str]:
-            return await rows.shared_with(session, await rows.root_of(session, chat_id))
-
-        return tuple(await self._store.read(read))
+        return tuple(await self._store.read(lambda s: rows.shared_with(s, chat_id)))
 
     async def share(self, chat_id: str, person_id: str, by: str) -> None:
         """Share a run with a person, or with everyone (``*``)."""
@@ -175,9 +172,9 @@ class People:
             self.get(person_id)
 
         async def write(session: AsyncSession) -> None:
-            root = await rows.root_of(session, chat_id)
+            await chats.get(session, chat_id)
             row = RunShareRow(
-                chat_id=root, person_id=person_id, created_at=self._now(), created_by=by
+                chat_id=chat_id, person_id=person_id, created_at=self._now(), created_by=by
             )
             await session.merge(row)
 
@@ -187,8 +184,7 @@ class People:
         """End the share of a run; raises ``UnknownRow`` if there is none."""
 
         async def write(session: AsyncSession) -> None:
-            root = await rows.root_of(session, chat_id)
-            row = await session.get(RunShareRow, (root, person_id))
+            row = await session.get(RunShareRow, (chat_id, person_id))
             if row is None:
                 raise UnknownRow("share", person_id)
             await session.delete(row)

@@ -52,14 +52,10 @@ async def redeem(session: AsyncSession, digest: str, now: float) -> str:
     return person_id
 
 
-async def root_of(session: AsyncSession, chat_id: str) -> str:
-    """Return the id of the root of a chat; raises ``UnknownRow``."""
-    return (await chats.get(session, chat_id)).root_id
-
-
-async def shared_with(session: AsyncSession, root_id: str) -> list[str]:
-    """Return the ids of the people with whom a run is shared."""
-    query = select(RunShareRow.person_id).where(RunShareRow.chat_id == root_id)
+async def shared_with(session: AsyncSession, chat_id: str) -> list[str]:
+    """Return the ids of the people with whom a run is shared; raises ``UnknownRow``."""
+    await chats.get(session, chat_id)
+    query = select(RunShareRow.person_id).where(RunShareRow.chat_id == chat_id)
     return list(await session.scalars(query.order_by(RunShareRow.created_at)))
 
 
@@ -75,13 +71,17 @@ async def runs(session: AsyncSession, kind: str, name: str) -> list[SharedRun]:
         case _:
             return []
     found = list(await session.scalars(select(ChatRow).where(wanted)))
-    shares = select(RunShareRow).where(RunShareRow.chat_id.in_({one.root_id for one in found}))
+    # A run is shared with what it has started, and not with what has started it.
+    whole = {name for one in found for name in (one.id, one.parent_id)}
+    shares = select(RunShareRow).where(RunShareRow.chat_id.in_(whole))
     shared = list(await session.scalars(shares))
     return [
         SharedRun(
             one.id,
             one.owner,
-            frozenset(share.person_id for share in shared if share.chat_id == one.root_id),
+            frozenset(
+                share.person_id for share in shared if share.chat_id in (one.id, one.parent_id)
+            ),
         )
         for one in found
     ]

@@ -20,7 +20,7 @@ class RunShareRow(Base):
     chat_id: Mapped[str] = mapped_column(
         ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True
     )
-    """The root chat."""
+    """The chat; those below it are shared with it."""
     person_id: Mapped[str] = mapped_column(primary_key=True)
     created_at: Mapped[float]
     created_by: Mapped[str]
@@ -31,7 +31,12 @@ def visible_to(person_id: str) -> ColumnElement[bool]:
     if not person_id:
         return true()
     shared = select(RunShareRow.chat_id).where(RunShareRow.person_id.in_((person_id, EVERYONE)))
-    return or_(ChatRow.owner == f"person:{person_id}", ChatRow.root_id.in_(shared))
+    return or_(
+        ChatRow.owner == f"person:{person_id}",
+        ChatRow.id.in_(shared),
+        # Chats have one level of children.
+        ChatRow.parent_id.in_(shared),
+    )
 
 
 class ChatOwnership:

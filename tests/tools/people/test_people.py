@@ -176,10 +176,15 @@ def test_a_member_sees_own_and_shared_runs_with_their_children(tmp_path: Path) -
         assert await granted("desktop", "d-shared") == ()
         assert await granted("anyone", "") == ()
         for wanted in (ada.id, EVERYONE):
-            # A child is shared with its root, and twice is fine.
+            # A child alone is shared without what has started it.
             await made.people.share("child", wanted, "owner")
-            await made.people.share("shared", wanted, "owner")
-            assert await made.people.shared_with("child") == (wanted,)
+            assert await listed() == {"own", "child"}
+            await made.people.unshare("child", wanted)
+            # A child is shared with its parent, and twice is fine.
+            for _ in range(2):
+                await made.people.share("shared", wanted, "owner")
+            assert await made.people.shared_with("shared") == (wanted,)
+            assert await made.people.shared_with("child") == ()
             assert await listed() == {"own", "shared", "child"}
             assert await granted("chat", "child") == ("run:child:conversation", "run:child:stop")
             assert await granted("desktop", "d-shared") == ("desktop:d-shared:view",)

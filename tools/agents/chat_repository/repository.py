@@ -117,7 +117,7 @@ class ChatRepository:
             found = await chats.of_token(session, token_name)
             if found is not None:
                 return await chats.view(session, found.id), False
-            title = f"Tools of {token_name}"
+            title = f"Tools of {token_name.removesuffix(f' {owner}')}"
             new_chat = NewChat(title=title, token_name=token_name, owner=owner)
             return await self._create(session, new_chat), True
 

@@ -5,6 +5,7 @@ import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showDesktops } from "./home/desktops.js";
+import { role } from "./rights.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
@@ -29,7 +30,7 @@ async function read() {
       updateRunCard(card, chat, lengths.get(chat.id)),
     );
     byId("runs-none").hidden = runs.length > 0;
-    byId("stop-all").hidden = !listed.chats.some(isAtWork);
+    byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
     await readBell();
   });
 }
@@ -55,6 +56,9 @@ function updateSecretLine(line, secret) {
 }
 
 async function readSecrets() {
+  if ((await role) !== "owner") {
+    return;
+  }
   let listed, probed;
   try {
     [listed, probed] = await Promise.all([
@@ -93,6 +97,10 @@ function protectionText({ name, state, because, remedy }) {
 }
 
 async function readStatus() {
+  // Others than owners get the version only.
+  if ((await role) !== "owner") {
+    return;
+  }
   await troubled(async () => {
     const status = await get("api/v0/status");
     byId("model").replaceChildren("Model: ", element("strong", {}, status.model || "none"));
@@ -110,6 +118,11 @@ async function readStatus() {
     );
   });
 }
+
+role.then((found) => {
+  byId("task").closest("section").hidden = found === "watcher";
+  byId("start-desktop").hidden = found !== "owner";
+});
 
 byId("task").addEventListener("submit", async (event) => {
   event.preventDefault();

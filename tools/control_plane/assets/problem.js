@@ -10,7 +10,7 @@ const PROBLEMS = {
   desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped.", way: HOME },
   lost: { title: "This desktop was lost", words: "Its service ended unexpectedly. What it had recorded is kept with its run.", way: HOME },
   forbidden: {
-    title: "This link does not permit that",
+    title: "This sign-in does not permit that",
     words: "You are signed in with a link that covers something else.",
     way: { label: "Sign in with another link", path: "login" },
   },

@@ -79,7 +79,8 @@ async def calling_chat(chats: Chats, request: Request) -> str:
     scope = request.scope
     credential = credential_id(scope)
     # A token may have the name of a person, whose chat it must not get.
-    name = credential if person_of(credential) else principal_name(scope)
+    name = principal_name(scope)
+    name = f"{name} {credential}" if person_of(credential) else name
     return (await chats.default_chat(name, credential)).id
 
 

@@ -1,6 +1,7 @@
 // The desktops as cards: those that are used, and those whose agent has ended.
 import { address, remove } from "../api.js";
 import { byId, element, keyed, setText, troubled } from "../dom.js";
+import { role } from "../rights.js";
 import { watchShot } from "../shots.js";
 import { ago, isAtWork, stateOf } from "../words.js";
 
@@ -80,7 +81,9 @@ function update(made, desktop, chats, idle) {
   const warnings = warningsOf(desktop);
   setText(part(".card-warning"), warnings.join(" · "));
   part(".card-warning").hidden = !warnings.length;
-  part(".card-act").hidden = !idle;
+  role.then((found) => {
+    part(".card-act").hidden = !idle || found !== "owner";
+  });
 }
 
 /** @param {Desktop} desktop */
