@@ -5,12 +5,13 @@ STAMP := .venv/.deskhand-setup
 DEMO := .venv/.deskhand-demo
 INTEROP := .venv-interop/.deskhand-setup
 PAGES := scripts/pages
+SITE_TOOLS := .venv-docs/.deskhand-setup
 PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak attack eval interop live soak-scripts distributions format clean
+.PHONY: setup demo test unit system check cores bench soak attack eval interop live soak-scripts distributions docs format clean
 
 setup: $(STAMP)
 
@@ -51,6 +52,16 @@ $(PAGE_TOOLS): $(PAGES)/package-lock.json | setup
 cores: setup
 	$(PYTHON) -m scripts.cores
 
+# The site of the documentation, in `site/`. A warning is an error.
+docs: $(SITE_TOOLS)
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --quiet --strict
+
+$(SITE_TOOLS): pyproject.toml | setup
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install --quiet --disable-pip-version-check $$($(PYTHON) -c \
+		"import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['docs'])")
+	@touch $@
+
 format: setup
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
@@ -59,7 +70,7 @@ bench: setup
 	$(PYTHON) -m bench
 
 # Tests that are long or run many processes.
-soak: setup $(PAGE_TOOLS)
+soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
 	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m soak
 
 # Attacks by an agent on real desktops, as root.
@@ -93,4 +104,4 @@ distributions: setup
 	$(PYTHON) -m scripts.distributions
 
 clean:
-	rm -rf .venv .venv-interop .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-interop .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

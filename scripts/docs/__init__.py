@@ -1,0 +1,1 @@
+"""What makes the documentation: the site, and its pictures."""

@@ -1,0 +1,50 @@
+"""Links of README and docs lead somewhere, and README stays short."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+EXTERNAL = re.compile(r"(https?://[\w.-]+(:\d+)?(/[^\s]*)?|mailto:[\w.@+-]+)")
+
+
+def text_of(path: Path) -> str:
+    """Return a document without its blocks and spans of code."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors of the headings of a document, as hosts of repositories make them."""
+    without = re.sub(r"^```.*?^```$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found = set[str]()
+    for heading in re.findall(r"^#+ (.*)$", without, re.MULTILINE):
+        plain = re.sub(r"[^\w\- ]", "", heading.lower())
+        found.add(plain.strip().replace(" ", "-"))
+    return found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_link_has_a_target(path: Path) -> None:
+    wrong = []
+    for link in LINK.findall(text_of(path)):
+        if ":" in link.partition("#")[0]:
+            # Other sites are not asked; the form must be that of an address.
+            wrong += [] if EXTERNAL.fullmatch(link) else [link]
+            continue
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            wrong.append(link)
+    assert wrong == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+def test_the_pictures_are_small() -> None:
+    assert (ROOT / "docs" / "run.webp").stat().st_size <= 2_000_000
