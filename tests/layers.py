@@ -134,9 +134,8 @@ tools/backup: tools/store
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
   desktop/server_trust tools/control_plane
 tools/commands: desktop desktop/client desktop/isolation desktop/remote.py desktop/server_trust
-  tools/backup tools/client
-  tools/control_plane tools/control_plane/service tools/demo tools/remote_access tools/secrets
-  tools/store vncbridge vncbridge/server
+  tools/backup tools/client tools/control_plane tools/control_plane/service tools/demo
+  tools/remote_access tools/secrets tools/service_manager tools/store vncbridge vncbridge/server
 tools/commands/access: desktop tools/commands tools/commands/output
 tools/commands/completion: desktop tools/agents/providers tools/commands
   tools/commands/output tools/control_plane
@@ -156,7 +155,8 @@ tools/commands/people: tools/commands tools/commands/output
 tools/commands/playbooks: desktop tools/commands tools/commands/runs
 tools/commands/runs: desktop desktop/client tools/agents/providers tools/commands
   tools/commands/access tools/commands/output tools/conversation
-tools/commands/serve: desktop desktop/mcp tools/client tools/commands tools/control_plane tools/mcp
+tools/commands/serve: desktop desktop/isolation desktop/mcp tools/client tools/commands
+  tools/control_plane tools/control_plane/service tools/mcp tools/service_manager
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
   tools/run_activities vncbridge/auth vncbridge/openapi
@@ -197,6 +197,7 @@ tools/notifications: tools/conversation tools/store
 tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
   tools/store
 tools/remote_access: tools/control_plane vncbridge/auth
+tools/service_manager: tools/control_plane tools/fleet tools/launcher
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
 tools/people: tools/store vncbridge/auth

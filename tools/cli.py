@@ -11,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import sys
+from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, Literal
 
@@ -140,6 +141,15 @@ def up(
         "insecure": insecure,
     }
     raise typer.Exit(command_module("up").main(flags, token_file, as_json, until_input_ends))
+
+
+@app.command(rich_help_panel=SERVICE)
+def launcher(
+    socket: Annotated[Path, typer.Argument(help="Where it listens.", metavar="SOCKET")],
+    data_dir: DataDir = None,
+) -> None:
+    """Make users and networks of desktops for a control plane without root; needs root."""
+    raise typer.Exit(command_module("serve.launcher").main(socket, {"data_dir": data_dir}))
 
 
 @app.command(

@@ -27,6 +27,8 @@ from deskhand.tools.remote_access.certificate import own_certificate, server_con
 from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
 from deskhand.tools.remote_access.remote_access import remote_access
 from deskhand.tools.secrets.keys import keys_of
+from deskhand.tools.service_manager.credentials import credential_variables
+from deskhand.tools.service_manager.notification import READY, STOPPING, notify
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
 from deskhand.vncbridge.server.server import (
@@ -85,6 +87,7 @@ def main(
         # With another user the control plane leaves the present directory.
         token_file = token_file.absolute()
     try:
+        os.environ.update(credential_variables(os.environ))
         asyncio.run(_serve(flags, token_file, as_json, until_input_ends))
     except START_ERRORS as error:
         print_error(str(error))
@@ -177,8 +180,10 @@ async def running(
                 await _wait_ready(ready.wait(), serving)
                 # Clients find the address only after the server accepts requests.
                 with _announced(settings, address, token_file) as certificate:
+                    notify(READY)
                     yield Running(opened, address, server, certificate)
             finally:
+                notify(STOPPING)
                 server.ask_to_end()
                 await serving
 

@@ -99,6 +99,8 @@ class Settings:
     run code as the agent's user."""
     run_as: str = "deskhand"
     """User that the control plane of root becomes before it serves; empty: it stays root."""
+    launcher: str = ""
+    """Socket of a launcher that runs as a unit of its own, for a control plane without root."""
     keep_desktops: bool = False
     """True if the desktops keep running for the next control plane when this one ends."""
     decoder_seconds: int = DECODER_SECONDS

@@ -137,6 +137,44 @@ def inner_launcher(
     return LauncherClient(call)
 
 
+def start_launcher(
+    end: socket.socket, configuration: LauncherConfiguration, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Start the process of a launcher, which answers at ``end`` of a connection until it closes."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-S", "-E", str(ENTRY)),
+            *(str(end.fileno()), json.dumps(asdict(configuration))),
+        ],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=(end.fileno(),),
+        cwd="/",
+        env={name: value for name, value in environment.items() if name in PASSED_ON},
+        start_new_session=True,
+    )
+
+
+@contextmanager
+def standing_launcher(path: Path) -> Iterator[LauncherClient]:
+    """Use the launcher that listens at a path, a unit of its own, while the block runs.
+
+    Raises:
+        OSError: If there is none.
+    """
+    end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
+    try:
+        end.connect(str(path))
+    except OSError as error:
+        end.close()
+        raise OSError(error.errno, f"no launcher answers at {path}: {error.strerror}") from error
+    channel = Channel(end)
+    try:
+        yield LauncherClient(_Exchange(channel))
+    finally:
+        channel.close()
+
+
 @contextmanager
 def launcher_process(
     configuration: LauncherConfiguration, environment: Mapping[str, str]
@@ -148,18 +186,7 @@ def launcher_process(
     """
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
-        process = subprocess.Popen(
-            [
-                *(sys.executable, "-S", "-E", str(ENTRY)),
-                *(str(theirs.fileno()), json.dumps(asdict(configuration))),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            cwd="/",
-            env={name: value for name, value in environment.items() if name in PASSED_ON},
-            start_new_session=True,
-        )
+        process = start_launcher(theirs, configuration, environment)
     channel = Channel(ours)
     try:
         yield LauncherClient(_Exchange(channel))

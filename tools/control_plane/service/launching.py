@@ -13,7 +13,12 @@ from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
 from deskhand.desktop.launch_port.keeper_records import KeeperRecords
 from deskhand.tools.control_plane.process_user import ProcessUser
 from deskhand.tools.control_plane.settings import Settings
-from deskhand.tools.fleet.launcher_client import LauncherClient, inner_launcher, launcher_process
+from deskhand.tools.fleet.launcher_client import (
+    LauncherClient,
+    inner_launcher,
+    launcher_process,
+    standing_launcher,
+)
 from deskhand.tools.fleet.registry import DesktopRegistry
 from deskhand.tools.fleet.sockets import SOCKETS
 from deskhand.tools.launcher.launcher import PROFILES, LauncherConfiguration
@@ -43,16 +48,19 @@ def launching(
     Raises:
         OSError: If the folder of the desktops cannot be used.
     """
+    if settings.launcher and os.geteuid() != 0:
+        root = run_root(0, environment)
+        with standing_launcher(Path(settings.launcher)) as client:
+            yield DesktopLaunching(client, root, sockets_of(root, os.geteuid()), has_root=True)
+        return
     has_root = os.geteuid() == 0
     root = run_root(os.geteuid(), environment)
     open_root(root)
     sockets = root / SOCKETS
     if user is not None:
         # Control planes of other users may have desktops below the same root.
-        sockets = root / f"{SOCKETS}-{user.uid}"
-        sockets.mkdir(mode=0o700, exist_ok=True)
-        os.chown(sockets, user.uid, user.gid)
-    configuration = _configuration(settings, root)
+        sockets = make_sockets(root, user)
+    configuration = launcher_configuration(settings, root)
     _take_over(settings, KeeperRecords(root, configuration.owner))
     if not has_root:
         client = inner_launcher(configuration, environment)
@@ -60,6 +68,19 @@ def launching(
         return
     with launcher_process(configuration, environment) as client:
         yield DesktopLaunching(client, root, sockets, has_root)
+
+
+def sockets_of(root: Path, uid: int) -> Path:
+    """Return the folder of the desktops' sockets of a control plane that is not root."""
+    return root / f"{SOCKETS}-{uid}"
+
+
+def make_sockets(root: Path, user: ProcessUser) -> Path:
+    """Make this folder, as root."""
+    sockets = sockets_of(root, user.uid)
+    sockets.mkdir(mode=0o700, exist_ok=True)
+    os.chown(sockets, user.uid, user.gid)
+    return sockets
 
 
 def _take_over(settings: Settings, records: KeeperRecords) -> None:
@@ -88,7 +109,8 @@ def _profiles(data_dir: str, root: Path) -> Path:
     return root / PROFILES / owner[:16]
 
 
-def _configuration(settings: Settings, root: Path) -> LauncherConfiguration:
+def launcher_configuration(settings: Settings, root: Path) -> LauncherConfiguration:
+    """Return what a launcher is started with."""
     data_dir = str(settings.data_dir.absolute())
     workdirs = str(Path(settings.workdirs or root / WORKDIRS).expanduser().absolute())
     options = (

@@ -1,0 +1,16 @@
+from pathlib import Path
+
+from deskhand.tools.service_manager.credentials import DIRECTORY, credential_variables
+
+
+def test_a_credential_with_the_name_of_a_variable_gives_its_value(tmp_path: Path) -> None:
+    (tmp_path / "ANTHROPIC_API_KEY").write_text("key\n")
+    (tmp_path / "OPENAI_API_KEY").write_text("other")
+    (tmp_path / "deskhand-secrets").write_bytes(b"\xff")
+    environment = {DIRECTORY: str(tmp_path), "OPENAI_API_KEY": "precedes"}
+    assert credential_variables(environment) == {"ANTHROPIC_API_KEY": "key"}
+
+
+def test_outside_of_a_unit_there_are_none(tmp_path: Path) -> None:
+    assert credential_variables({}) == {}
+    assert credential_variables({DIRECTORY: str(tmp_path / "none")}) == {}
