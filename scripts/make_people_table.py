@@ -20,7 +20,14 @@ PAGE = ROOT / "docs" / "people.md"
 INVENTORIES = ROOT / "tests" / "data" / "operations"
 BEGIN, END = "<!-- routes -->", "<!-- end of routes -->"
 OTHERS = (
-    *("GET /", "GET /runs", "GET /runs/{chat_id}", "GET /desktops/{desktop_id}", "GET /login"),
+    *(
+        "GET /",
+        "GET /runs",
+        "GET /compare",
+        "GET /runs/{chat_id}",
+        "GET /desktops/{desktop_id}",
+        "GET /login",
+    ),
     *("GET /docs", "GET /openapi.json", "GET /assets/{name}", "GET /viewer/{name}", "POST /mcp"),
     *("WEBSOCKET /api/v0/live", "WEBSOCKET /api/v0/chats/{chat_id}/desktop"),
     "WEBSOCKET /api/v0/chats/{chat_id}/git/watch",

@@ -57,6 +57,11 @@ def open_step(page: Page) -> None:
     expect(page.get_by_role("button", name="Make a link")).to_be_visible()
 
 
+def open_times(page: Page) -> None:
+    page.get_by_text("Time and pictures").click()
+    expect(page.locator("#waterfall li").first).to_be_visible()
+
+
 @contextmanager
 def visited(browser: Browser, plane: Service, width: int) -> Iterator[Page]:
     with plain_page(browser, width, 900) as page:
@@ -86,6 +91,9 @@ def test_no_page_breaks_a_serious_rule(
         ("/runs", nothing),
         (f"/runs/{run}", nothing),
         (f"/runs/{run}", open_step),
+        (f"/runs/{run}", open_times),
+        (f"/compare?a={run}&b={run}", nothing),
+        (f"/compare?a={run}", nothing),
         (f"/desktops/{desktop}", ask_name),
         ("/no-such-page", nothing),
         ("/runs/no-such-run", nothing),

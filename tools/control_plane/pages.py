@@ -41,6 +41,10 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
     async def run(chat_id: str, request: Request) -> Response:
         return assets.page("run.html", request)
 
+    @routes.api_route("/compare", methods=METHODS)
+    async def compare(request: Request) -> Response:
+        return assets.page("compare.html", request)
+
     @routes.api_route("/try", methods=METHODS)
     async def try_page(request: Request) -> Response:
         return assets.page("try.html", request)

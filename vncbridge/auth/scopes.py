@@ -98,7 +98,7 @@ RULES = (
     *(
         Rule(path, "people", "view", reads=True, whole=True)
         for path in (
-            *("/", "/runs", "/api/v0/people/me"),
+            *("/", "/runs", "/compare", "/api/v0/people/me"),
             *("/api/v0/chats", "/api/v0/runs", "/api/v0/recordings", "/api/v0/desktops"),
             "/api/v0/models",
         )

@@ -21,11 +21,13 @@ import { fileLink } from "./run/panels/file_link.js";
 import { Panels } from "./run/panels/panels.js";
 import { Recording } from "./run/recording/recording.js";
 import { tabs } from "./run/tabs.js";
+import { TimeSection } from "./run/time/time_section.js";
 import { follow } from "./updates.js";
 
 const id = encodeURIComponent(idFromPath());
 /** @type {ChatFile[]} */
 let files = [];
+const time = new TimeSection(id);
 const selectTab = tabs(byId("side-tabs"));
 const panels = new Panels(id, selectTab);
 const details = new StepDetails(id, (path) => fileLink(path, files, panels));
@@ -73,6 +75,7 @@ async function show(run) {
   byId("children-box").hidden = children.length === 0;
   keyed(byId("children"), children, (child) => child.id, runCard, (card, child) => updateRunCard(card, child));
   showFiles(chat.files);
+  time.show(chat, recordings.length > 0);
   await conversation.show(run);
   recording.showMessages(conversation.messages);
   const asked = conversation.messages.find((message) => message.role === "user");
