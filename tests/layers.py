@@ -130,7 +130,7 @@ tools/agents/scripted/gemini: tools/agents/providers tools/agents/providers/gemi
 tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
 tools/audit: tools/store
-tools/backup: tools/store
+tools/backup: tools/store tools/store/creation
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
   desktop/server_trust tools/control_plane
 tools/commands: desktop desktop/client desktop/isolation desktop/remote.py desktop/server_trust

@@ -1,4 +1,4 @@
-"""SIGKILL in the middle of a backup and of a restore: what was there before is whole.
+"""SIGKILL in the middle of a backup, a restore and a migration: nothing is lost.
 
 Each run is a process of its own, forked, that kills itself at one moment: while it writes or reads
 the object of a given number.
@@ -13,12 +13,16 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from alembic import command
+from sqlalchemy import Connection, create_engine, event
 
 from deskhand.tools.backup.backup import Backup
 from deskhand.tools.backup.directory import DataDirectory
 from deskhand.tools.backup.manifest import Manifest
 from deskhand.tools.backup.place import FolderPlace
 from deskhand.tools.backup.restore import chosen_manifest, restore
+from deskhand.tools.store.creation.creation import migrate, revisions_for, upgrade
+from deskhand.tools.store.creation.migration import migrate_file, newest_revision, revision_of
 
 pytestmark = pytest.mark.attack
 FILES = 4
@@ -142,3 +146,42 @@ def test_a_killed_restore_leaves_the_directory_empty(
     assert restored(place, target) == made
     assert (target / "files/aa/1").read_bytes() == b"second"
     assert not (tmp_path / ".target.restoring").exists()
+
+
+@pytest.mark.parametrize("statements", [0, 1, 5, 20, 40])
+def test_a_killed_migration_leaves_the_database_as_it_was(tmp_path: Path, statements: int) -> None:
+    path = tmp_path / "deskhand.db"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        migrate(connection)
+    with engine.begin() as connection:
+        command.downgrade(revisions_for(connection), "0036")
+    engine.dispose()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("CREATE TABLE kept (name)")
+        database.execute("INSERT INTO kept VALUES ('one')")
+    database.close()
+
+    def killed(connection: Connection) -> None:
+        left = iter(range(statements))
+
+        def count(*_: object) -> None:
+            if next(left, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        event.listen(connection, "before_cursor_execute", count)
+        upgrade(connection)
+
+    assert in_child(lambda: migrate_file(path, killed)) == signal.SIGKILL
+    assert revision_of(path) == "0036"
+    migrate_file(path)
+    assert revision_of(path) == newest_revision()
+    assert sorted(found.name for found in tmp_path.iterdir()) == [
+        "deskhand.db",
+        "deskhand.db.before-0036",
+    ]
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT name FROM kept").fetchall() == [("one",)]
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()

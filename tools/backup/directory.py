@@ -16,10 +16,11 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import BinaryIO
 
+from deskhand.tools.store.creation.snapshot import copy_database
+
 from .errors import BackupBusy
 from .manifest import DATABASE
 from .plan import WORK, is_backed_up, is_replaced_whole
-from .snapshot import copy_database
 
 _CHUNK = 1 << 20
 AsOwner = Callable[[], AbstractContextManager[None]]
@@ -86,7 +87,6 @@ class DataDirectory:
         """Yield a copy of the database of this moment, and the copy opened."""
         copy = work / DATABASE
         with self._as_owner():
-            copy.touch(mode=0o600)
             copy_database(self._root / DATABASE, copy)
             file = copy.open("rb")
         with file:

@@ -8,7 +8,8 @@
   database. The files that rows name are written before their rows.
 - A transaction that has begun runs to its end, even if its caller is cancelled: a cancelled call
   into the driver leaves its connection in an unknown state.
-- Alembic applies missing migrations when the database is opened. One of a newer version is refused.
+- Missing migrations are applied when the database is opened (:mod:`~.creation.migration`). One of
+  a newer version is refused.
 - A transaction or a file that finds the disk full is tried again at once, after the reserve was
   released (:mod:`~.faults.reserve`).
 - A transaction that fails because of a lock, a full disk or an I/O error is retried with a growing
@@ -37,6 +38,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engin
 from sqlalchemy.orm import Session
 
 from .creation.creation import migrate
+from .creation.migration import migrate_file
 from .errors import DiskLow, StoreUnavailable
 from .faults.health import DatabaseHealth, current_patience
 from .faults.policy import (
@@ -50,6 +52,7 @@ from .faults.policy import (
     retry_delay,
 )
 from .faults.reserve import IN_USE, StoreReserve
+from .private_file import make_private
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -116,14 +119,16 @@ class Store:
         ``reserve`` is released when the disk is full.
 
         Raises:
-            StoreUnavailable: If it cannot be opened, or is of a newer version.
+            DatabaseTooNew: If it is of a newer version.
+            StoreUnavailable: If it cannot be opened or migrated.
         """
         engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
         timing = timing or FaultTiming()
         event.listen(engine.sync_engine, "connect", _pragmas(timing.busy))
         try:
             # Before SQLite opens the file, which would create it readable for others.
-            await asyncio.to_thread(_make_private, path)
+            await asyncio.to_thread(make_private, path)
+            await asyncio.to_thread(migrate_file, path)
             async with engine.begin() as connection:
                 await connection.run_sync(migrate)
         except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
@@ -380,13 +385,6 @@ async def uncancelled(work: Awaitable[T]) -> T:
             # Fetched, or asyncio would log an exception that its caller cannot receive.
             task.exception()
         raise
-
-
-def _make_private(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # SQLite creates its journal and WAL with the mode of the database file.
-    path.touch()
-    path.chmod(0o600)
 
 
 def _pragmas(busy_seconds: float) -> Callable[[Any, object], None]:

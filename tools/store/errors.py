@@ -2,6 +2,7 @@
 
 StoreError
 ├── StoreUnavailable   the database cannot be opened, migrated, read or written
+│   └── DatabaseTooNew  a newer version of Deskhand has migrated the database
 ├── DiskLow            the disk has too little room for something new
 ├── BucketUnavailable  the bucket refuses or does not answer
 ├── BytesMissing       the bytes of a file are neither on the disk nor in the bucket
@@ -37,6 +38,20 @@ class StoreUnavailable(StoreError):
             f"the database {self.path} cannot be used: {self.reason}; "
             "check that its folder exists, is writable and has room, or choose another with "
             "--data-dir"
+        )
+
+
+class DatabaseTooNew(StoreUnavailable):
+    """A newer version of Deskhand has migrated the database."""
+
+    def __init__(self, path: Path, revision: str, known: str) -> None:
+        super().__init__(path, f"it has the revision {revision}")
+        self.known = known
+
+    def __str__(self) -> str:
+        return (
+            f"the database {self.path} is of a newer Deskhand: {self.reason}, and this version"
+            f" knows {self.known}; install the newer version again, or restore a backup"
         )
 
 
