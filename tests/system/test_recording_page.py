@@ -150,7 +150,7 @@ def test_the_controls_are_below_the_picture_and_play_a_span_again(
             await page.keyboard.press("]")
             await expect(page.get_by_label("Speed")).to_have_value("1.5")
             # A person's control session is a step of the run.
-            await expect(page.get_by_role("button", name="Ada was in control")).to_be_visible()
+            await expect(page.get_by_role("button", name="Ada had control")).to_be_visible()
             await page.get_by_role("button", name="Full screen").click()
             await expect(page.locator("#steps")).to_be_visible()
             await page.get_by_role("button", name="Leave full screen").click()

@@ -39,12 +39,11 @@ const live = new LiveScreen(() => talk.focus());
 const actions = new RunActions(id);
 let first = true;
 
-/** Adds to the control sessions what else people did, for the list of steps and the time line.
+/** The run with what people did in place of their control sessions, for the list of steps and the time line.
  *  @param {Run} run */
 function withPeople(run) {
   const { people = [], video } = run;
-  const marks = peopleMarks(people, video?.time_map || [], activityWords);
-  return { ...run, video: { ...video, sessions: [...(video?.sessions || []), ...marks] } };
+  return { ...run, video: { ...video, sessions: peopleMarks(people, video?.time_map || [], activityWords) } };
 }
 
 /** @param {Run} run */

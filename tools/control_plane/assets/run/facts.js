@@ -1,6 +1,7 @@
 // The head of a run's page: its title, its state, its figures, and where to see it live.
 import { address } from "../api.js";
 import { byId, element, setText } from "../dom.js";
+import { texts } from "../texts.js";
 import { ago, dollars, duration, isAtWork, isBusy, size, stateOf, timesOf, tokensOf, took } from "../words.js";
 
 /** Shows `text` at `place`, and hides the whole box without it.
@@ -13,9 +14,9 @@ export function showWords(box, place, text) {
 /** @param {Chat} chat */
 function howLong(chat) {
   if (!isBusy(chat)) {
-    return "took";
+    return texts.facts.took;
   }
-  return chat.state === "queued" ? "waiting for" : "working for";
+  return chat.state === "queued" ? texts.facts.waitingFor : texts.facts.workingFor;
 }
 
 /** @param {RunChat} chat @param {RunPart[]} recordings @param {string} owner */
@@ -26,9 +27,9 @@ function showFigures(chat, recordings, owner) {
   const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
   const video = recordings.reduce((sum, each) => sum + (each.video_s || 0), 0);
   const facts = [
-    `${chat.steps.length} ${chat.steps.length === 1 ? "step" : "steps"}`,
+    texts.facts.steps(chat.steps.length),
     took(chat) && `${howLong(chat)} ${took(chat)}`,
-    video ? `video ${duration(video)}${bytes ? `, ${size(bytes)}` : ""}` : null,
+    video ? texts.facts.video([duration(video), bytes ? size(bytes) : ""].filter(Boolean).join(", ")) : null,
     owner && `by ${owner}`,
     chat.model,
     chat.usage ? tokensOf(chat.usage) : null,
@@ -45,14 +46,14 @@ function showFigures(chat, recordings, owner) {
 function showChanged(turns) {
   const words = byId("changed");
   words.hidden = turns.length === 0;
-  setText(words, `The steps were changed after the end of turn ${turns.join(", ")}.`);
+  setText(words, texts.facts.changed(turns));
 }
 
 /** @param {Run} run */
 export function showFacts({ chat, recordings, owner, changed_turns: changed }) {
   showChanged(changed);
-  document.title = `${chat.title || "Run"} · Deskhand`;
-  setText(byId("title"), chat.title || "Run");
+  document.title = `${chat.title || texts.facts.run} · Deskhand`;
+  setText(byId("title"), chat.title || texts.facts.run);
   showFigures(chat, recordings, owner);
   showWords("report-box", "report", chat.report || chat.last_error);
   const busy = isAtWork(chat);

@@ -1,18 +1,21 @@
 // What people did in a run, in words.
+import { texts } from "../../texts.js";
 import { duration } from "../../words.js";
 
 /** @param {import("./nodes.js").Activity} activity */
 export function activityWords({ kind, by, text, at, ended_at: ended, private: hidden }) {
+  const words = texts.activity;
+  const person = by || words.person;
   switch (kind) {
     case "control":
-      return [`${by} had control`, ended ? duration(ended - at) : "until now", hidden && "private"].filter(Boolean).join(", ");
+      return [words.hadControl(person), ended ? duration(ended - at) : words.untilNow, hidden && words.private].filter(Boolean).join(", ");
     case "answer":
-      return `${by} answered: ${text}`;
+      return text ? words.answered(person, text) : words.answeredSomething(person);
     case "message":
-      return `${by} sent a message`;
+      return words.sentMessage(person);
     case "stop":
-      return `${by} stopped the agent`;
+      return words.stopped(person);
     default:
-      return `${by}: ${text || kind}`;
+      return `${person}: ${text || kind}`;
   }
 }

@@ -1,6 +1,7 @@
 // The way up from a subagent's run: the chat that started it, by its title.
 import { address, get } from "../../api.js";
 import { byId, element } from "../../dom.js";
+import { texts } from "../../texts.js";
 
 let shown = "";
 
@@ -12,12 +13,12 @@ export async function showBreadcrumbs(chat) {
     return;
   }
   shown = chat.parent_id;
-  const link = element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, "‹ The chat that started it");
+  const link = element("a", { href: address(`runs/${encodeURIComponent(chat.parent_id)}`) }, `‹ ${texts.conversation.parent}`);
   line.replaceChildren(link);
   try {
     const parent = await get(`api/v0/chats/${encodeURIComponent(chat.parent_id)}`);
-    link.textContent = `‹ ${parent.title || "The chat that started it"}`;
-    line.append(element("span", { className: "crumb" }, ` › ${chat.title || "Run"}`));
+    link.textContent = `‹ ${parent.title || texts.conversation.parent}`;
+    line.append(element("span", { className: "crumb" }, ` › ${chat.title || texts.conversation.run}`));
   } catch {
     // A share link of the child does not cover its parent, so the link would lead to a refusal.
     line.replaceChildren();

@@ -1,6 +1,7 @@
 // The elements of a conversation's nodes.
 import { address } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { duration, stepTitle } from "../../words.js";
 import { makeChild, updateChild } from "./child_card.js";
 import { childIdsOf } from "./children.js";
@@ -10,7 +11,8 @@ import { isFailed } from "./nodes.js";
 /** @typedef {import("./nodes.js").ConversationNode} ConversationNode */
 
 const LONGEST_PREVIEW = 600;
-const STATUS = /** @type {Record<string, string>} */ ({ running: "Running", done: "Done", failed: "Failed", interrupted: "Interrupted" });
+const STATUS = /** @type {Record<string, string>} */ (texts.conversation.status);
+const words = texts.conversation;
 
 /** @param {number} at */
 const timeOf = (at) =>
@@ -25,9 +27,9 @@ function cardOf(node, open) {
     element("span", { className: "card-words" }),
     element("span", { className: "card-facts" }),
   );
-  const button = element("button", { type: "button", className: "card-details" }, "Details");
+  const button = element("button", { type: "button", className: "card-details" }, words.details);
   button.addEventListener("click", () => open(card.dataset.step));
-  const card = element("details", { className: "call-card" }, summary, element("div", { className: "card-body" }, element("div", { className: "card-children" }), element("p", { className: "card-error" }), element("pre", { className: "card-output", tabindex: "0", "aria-label": "Output" }), button));
+  const card = element("details", { className: "call-card" }, summary, element("div", { className: "card-body" }, element("div", { className: "card-children" }), element("p", { className: "card-error" }), element("pre", { className: "card-output", tabindex: "0", "aria-label": words.output }), button));
   card.addEventListener("toggle", () => {
     card.toggled = card.open !== card.wanted;
   });
@@ -65,9 +67,9 @@ function updateCard(card, node, children) {
 /** @param {ConversationNode} node */
 function messageOf(node) {
   const pictures = (node.files || []).map((file) =>
-    element("a", { className: "shot", href: address(`api/v0/files/${file.file_id}`) }, element("img", { alt: "Attached picture", loading: "lazy", src: address(`api/v0/files/${file.file_id}`) })),
+    element("a", { className: "shot", href: address(`api/v0/files/${file.file_id}`) }, element("img", { alt: words.attached, loading: "lazy", src: address(`api/v0/files/${file.file_id}`) })),
   );
-  return element("article", { className: "said", "aria-label": "Message" }, element("header", {}, element("strong", {}, "Person"), element("span", { className: "said-queued" }), timeOf(node.at)), longText(node.text || ""), ...pictures);
+  return element("article", { className: "said", "aria-label": words.message }, element("header", {}, element("strong", {}, words.person), element("span", { className: "said-queued" }), timeOf(node.at)), longText(node.text || ""), ...pictures);
 }
 
 /** @param {ConversationNode} node */
@@ -85,13 +87,13 @@ export function makeNode(node, open) {
     case "message":
       return messageOf(node);
     case "text":
-      return element("article", { className: "agent-text", "aria-label": "Agent" }, longText(node.text || ""));
+      return element("article", { className: "agent-text", "aria-label": words.agent }, longText(node.text || ""));
     case "streaming":
-      return element("article", { className: "agent-text streaming", "aria-label": "Agent", "aria-busy": "true" }, element("div", { className: "markdown" }, element("p", { className: "words" })));
+      return element("article", { className: "agent-text streaming", "aria-label": words.agent, "aria-busy": "true" }, element("div", { className: "markdown" }, element("p", { className: "words" })));
     case "thinking":
-      return element("details", { className: "thinking" }, element("summary", {}, "Thinking"), element("p", { className: "words" }, node.text || ""));
+      return element("details", { className: "thinking" }, element("summary", {}, words.thinking), element("p", { className: "words" }, node.text || ""));
     case "summary":
-      return element("p", { className: "activity" }, "Earlier messages are summarized for the model from here on.");
+      return element("p", { className: "activity" }, words.summarized);
     case "activity":
       return activityOf(node);
     default:
@@ -100,15 +102,15 @@ export function makeNode(node, open) {
 }
 
 /** Draws what has changed; `children` are the chats that this one started.
- *  @param {any} made @param {ConversationNode} node @param {(activity: any) => string} words @param {any[]} children */
-export function updateNode(made, node, words, children) {
+ *  @param {any} made @param {ConversationNode} node @param {(activity: any) => string} inWords @param {any[]} children */
+export function updateNode(made, node, inWords, children) {
   if (node.kind === "call") {
     updateCard(made, node, children);
   } else if (node.kind === "streaming") {
     setText(made.querySelector(".words"), node.text || "");
   } else if (node.kind === "message") {
-    setText(made.querySelector(".said-queued"), node.queued ? "waits for the agent" : "");
+    setText(made.querySelector(".said-queued"), node.queued ? words.queued : "");
   } else if (node.kind === "activity") {
-    setText(made.querySelector(".activity-words"), words(node.activity));
+    setText(made.querySelector(".activity-words"), inWords(node.activity));
   }
 }

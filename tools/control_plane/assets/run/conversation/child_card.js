@@ -2,6 +2,7 @@
 import { address } from "../../api.js";
 import { element, setText } from "../../dom.js";
 import { watchShot } from "../../shots.js";
+import { texts } from "../../texts.js";
 import { isAtWork, stateOf, took } from "../../words.js";
 
 /** @returns {any} */
@@ -10,7 +11,7 @@ export function makeChild() {
     "div",
     { className: "child" },
     element("div", { className: "shot child-shot" }, element("img", { alt: "", hidden: true })),
-    element("div", { className: "child-words" }, element("a", {}), element("span", { className: "badge" }), element("span", { className: "child-length" }), element("button", { type: "button", hidden: true }, "Play here")),
+    element("div", { className: "child-words" }, element("a", {}), element("span", { className: "badge" }), element("span", { className: "child-length" }), element("button", { type: "button", hidden: true }, texts.conversation.playHere)),
   );
   made.querySelector("button").addEventListener("click", () => play(made));
   return made;
@@ -19,7 +20,7 @@ export function makeChild() {
 /** @param {any} made */
 function play(made) {
   const video = element("video", { controls: true, autoplay: true, preload: "metadata", src: address(`api/v0/recordings/${encodeURIComponent(made.dataset.key)}/video`) });
-  video.setAttribute("aria-label", "Recording of this agent");
+  video.setAttribute("aria-label", texts.conversation.childRecording);
   made.querySelector(".child-shot").replaceChildren(video);
   made.querySelector("button").hidden = true;
 }
@@ -28,7 +29,7 @@ function play(made) {
 export function updateChild(made, chat) {
   const link = made.querySelector("a");
   link.href = address(`runs/${encodeURIComponent(chat.id)}`);
-  setText(link, chat.title || "Untitled");
+  setText(link, chat.title || texts.conversation.untitled);
   const [word, tone] = stateOf(chat);
   const badge = made.querySelector(".badge");
   setText(badge, word);

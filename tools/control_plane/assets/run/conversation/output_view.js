@@ -1,6 +1,7 @@
 // A long text with line numbers, terminal colours, search and a button to copy it. Only the lines in
 // view are elements, and the text is read in portions, so that no size of it blocks the page.
 import { element, setText } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { AnsiReader, plain } from "./ansi.js";
 import { linesInView, linesOf, linesWith } from "./lines_window.js";
 
@@ -8,6 +9,7 @@ const ROW = 20;
 const LONGEST_LINE = 1000;
 /** Lines that are read without a pause. */
 const PORTION = 500;
+const words = texts.output;
 
 const pause = () => new Promise((resolve) => setTimeout(resolve));
 
@@ -24,9 +26,9 @@ export class OutputView {
     this.at = -1;
     this.sheet = element("div", { className: "output-sheet" });
     this.box = element("div", { className: "output-lines", tabindex: "0", role: "group", "aria-label": label }, this.sheet);
-    this.search = element("input", { type: "search", className: "output-search", placeholder: "Search", "aria-label": "Find in these lines" });
+    this.search = element("input", { type: "search", className: "output-search", placeholder: words.search, "aria-label": words.find });
     this.count = element("span", { className: "output-count", role: "status" });
-    this.copy = element("button", { type: "button" }, "Copy");
+    this.copy = element("button", { type: "button" }, words.copy);
     const head = element("div", { className: "output-head" }, element("h3", {}, label), this.count, this.search, this.copy);
     this.element = element("section", { className: "output", "data-tone": tone }, head, this.box);
     this.box.addEventListener("scroll", () => this.draw());
@@ -104,13 +106,13 @@ export class OutputView {
       this.at = (this.at + offset + found.length) % found.length;
       this.box.scrollTop = Math.max(0, found[this.at] * ROW - this.box.clientHeight / 2);
     }
-    const words = found.length ? `${this.at + 1} of ${found.length}` : "Not found";
-    setText(this.count, this.search.value ? words : "");
+    const place = found.length ? words.match(this.at + 1, found.length) : words.notFound;
+    setText(this.count, this.search.value ? place : "");
     this.draw();
   }
 
   async toClipboard() {
     await navigator.clipboard.writeText(plain(this.text));
-    setText(this.copy, "Copied");
+    setText(this.copy, words.copied);
   }
 }

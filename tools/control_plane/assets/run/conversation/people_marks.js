@@ -1,4 +1,4 @@
-// What people did, as marks of the step list and the time line beside the control sessions. Pure.
+// What people did, as marks of the step list and the time line. Pure.
 
 /** @typedef {import("./nodes.js").Activity} Activity */
 
@@ -19,16 +19,19 @@ export function videoTimeOf(at, timeMap) {
 }
 
 /**
- * Messages, answers and stops in the form of control sessions, which have theirs from the recording.
+ * What people did in the form of steps; control sessions have their places from the recording.
  *
  * @param {readonly Activity[]} people
  * @param {readonly (readonly [number, number])[]} timeMap @param {(activity: Activity) => string} words
  */
 export function peopleMarks(people, timeMap, words) {
-  return people
-    .filter((activity) => activity.kind !== "control")
-    .map((activity) => {
-      const time = videoTimeOf(activity.at, timeMap);
-      return { title: words(activity), text: "", started_at: activity.at, ended_at: activity.at, video_start: time, video_end: time };
-    });
+  return people.map((activity) => {
+    const mark = { title: words(activity), text: "", started_at: activity.at, ended_at: activity.at };
+    if (activity.kind === "control") {
+      const { text, ended_at, video_start, video_end } = activity;
+      return { ...mark, text, ended_at: ended_at ?? activity.at, video_start, video_end };
+    }
+    const time = videoTimeOf(activity.at, timeMap);
+    return { ...mark, video_start: time, video_end: time };
+  });
 }

@@ -2,6 +2,7 @@
 // screen before and after it, its times and tokens, and links to its moment and its files.
 import { address, get } from "../../api.js";
 import { byId, element, setText } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { clock, duration, stepTitle } from "../../words.js";
 import { exchangeOf } from "./exchange.js";
 import { longText } from "./long_text.js";
@@ -10,6 +11,8 @@ import { pathsOf, stagesOf, tokensOfStep } from "./step_facts.js";
 import { stepPictures } from "./step_pictures.js";
 
 /** @typedef {import("./step_facts.js").Step} Step */
+
+const words = texts.step;
 
 /** @param {number} ms */
 const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
@@ -38,13 +41,13 @@ function stagesBar(step) {
     bar.append(part);
     legend.append(element("li", { "data-stage": name }, `${name} ${milliseconds(ms)}`));
   }
-  return element("div", { className: "step-times" }, element("h3", {}, "Times"), bar, legend);
+  return element("div", { className: "step-times" }, element("h3", {}, words.times), bar, legend);
 }
 
 /** @param {Step} step */
 function tokensLine(step) {
   const tokens = tokensOfStep(step);
-  return tokens.length ? element("p", { className: "hint" }, `Tokens: ${tokens.map(([name, count]) => `${name} ${count.toLocaleString()}`).join(", ")}`) : null;
+  return tokens.length ? element("p", { className: "hint" }, words.tokens(tokens.map(([name, count]) => `${name} ${count.toLocaleString()}`))) : null;
 }
 
 export class StepDetails {
@@ -133,10 +136,10 @@ export class StepDetails {
     const parts = [
       stepPictures(this.steps, step),
       said,
-      collapsed("What it thought", exchange.thought),
-      output("Error", step.error, "bad"),
-      output(`Arguments of ${step.tool}`, JSON.stringify(step.arguments ?? {}, null, 2)),
-      exchange.received === step.error ? null : output("Result", exchange.received),
+      collapsed(words.thought, exchange.thought),
+      output(words.error, step.error, "bad"),
+      output(words.argumentsOf(step.tool), JSON.stringify(step.arguments ?? {}, null, 2)),
+      exchange.received === step.error ? null : output(words.result, exchange.received),
       stagesBar(step),
       tokensLine(step),
       this.links(step),
@@ -148,10 +151,10 @@ export class StepDetails {
   /** @param {any} step */
   links(step) {
     const line = element("p", { className: "step-links" });
-    const moment = typeof step.video_start === "number" ? `, ${clock(step.video_start, true)} of the video` : "";
-    line.append(element("a", { href: `#step=${encodeURIComponent(step.id)}` }, `Link to this moment${moment}`));
+    const moment = typeof step.video_start === "number" ? clock(step.video_start, true) : "";
+    line.append(element("a", { href: `#step=${encodeURIComponent(step.id)}` }, words.link(moment)));
     if (step.screenshot_file_id) {
-      line.append(element("a", { href: address(`api/v0/files/${step.screenshot_file_id}?download=true`) }, "Save the picture"));
+      line.append(element("a", { href: address(`api/v0/files/${step.screenshot_file_id}?download=true`) }, words.savePicture));
     }
     line.append(...pathsOf(step).map(this.fileLink).filter((link) => link !== null));
     return line;

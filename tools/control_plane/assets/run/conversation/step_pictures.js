@@ -1,6 +1,7 @@
 // The screen before and after a step, with its click, its drag and what has changed drawn on it.
 import { address } from "../../api.js";
 import { element } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { changedRegions } from "./changed_regions.js";
 import { marksOf, picturesOf } from "./step_facts.js";
 
@@ -68,7 +69,7 @@ function pictureOf(words, fileId, step) {
     "figure",
     {},
     element("figcaption", {}, words),
-    element("button", { type: "button", className: "shot-open", "aria-label": `${words}, full size` }, stage),
+    element("button", { type: "button", className: "shot-open", "aria-label": texts.step.fullSize(words) }, stage),
   );
   const loaded = image.decode().then(
     () => {
@@ -85,7 +86,7 @@ function pictureOf(words, fileId, step) {
 
 /** @param {HTMLElement} stage @param {string} words */
 function showFullSize(stage, words) {
-  const close = element("button", { type: "button" }, "Close");
+  const close = element("button", { type: "button" }, texts.step.close);
   const full = element("div", { className: "full-size", tabindex: "0", "aria-label": words }, stage.cloneNode(true));
   const dialog = element("dialog", { className: "full-size-dialog", "aria-label": words }, element("div", { className: "section-head" }, element("h2", {}, words), close), full);
   close.addEventListener("click", () => dialog.close());
@@ -100,8 +101,8 @@ export function stepPictures(steps, step) {
   if (!after) {
     return null;
   }
-  const shown = pictureOf("The screen afterwards", after, step);
-  const old = before && before !== after ? pictureOf("The screen before", before, step) : null;
+  const shown = pictureOf(texts.step.after, after, step);
+  const old = before && before !== after ? pictureOf(texts.step.before, before, step) : null;
   if (old) {
     Promise.all([old.loaded, shown.loaded]).then(([, layer]) => layer && old.image.naturalWidth && drawChanges(old.image, shown.image, layer));
   }

@@ -1,9 +1,10 @@
 // The two buttons that stop a turn: at once, or after the step that runs.
 import { post } from "../../api.js";
 import { byId, setText, troubled } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { isAtWork } from "../../words.js";
 
-const AFTER_STEP = "Stop after this step";
+const words = texts.talk;
 
 export class StopButtons {
   /** @param {string} id  of the chat, as it is in an address */
@@ -15,7 +16,7 @@ export class StopButtons {
     this.after.addEventListener("click", () =>
       troubled(async () => {
         await post(path, { after_step: true });
-        setText(this.after, "Stops after this step");
+        setText(this.after, words.stopsAfterStep);
         this.after.disabled = true;
       }),
     );
@@ -27,7 +28,7 @@ export class StopButtons {
     this.stop.hidden = !may || !isAtWork(chat);
     this.after.hidden = !may || chat.state !== "running";
     if (chat.state !== "running") {
-      setText(this.after, AFTER_STEP);
+      setText(this.after, words.stopAfterStep);
       this.after.disabled = false;
     }
   }

@@ -1,14 +1,16 @@
 // The one box in which people write to an agent: a message for after its current step, an interruption,
 // the answer to its question, or the decision on a call that waits for an approval.
-import { address, post } from "../../api.js";
+import { address, post, serverNow } from "../../api.js";
 import { element, setText } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { duration, isAtWork } from "../../words.js";
 
 const LONGEST = 100_000;
+const words = texts.talk;
 const DECISIONS = [
-  { answer: "approve", words: "Approve", className: "primary" },
-  { answer: "refuse", words: "Refuse", className: "danger" },
-  { answer: "always", words: "Always in this chat", title: "Also approves what the same rule finds later in this chat" },
+  { answer: "approve", label: words.approve, className: "primary" },
+  { answer: "refuse", label: words.refuse, className: "danger" },
+  { answer: "always", label: words.always, title: words.alwaysTitle },
 ];
 
 /** @typedef {{id?: string, kind: string, question: string, picture?: string | null, call?: any, deadline?: number | null}} Question */
@@ -26,20 +28,20 @@ export class TalkBox {
 
   build() {
     this.question = element("p", { id: "question", className: "words" });
-    this.call = element("pre", { className: "call", tabindex: "0", "aria-label": "The call" });
-    this.picture = element("a", { className: "shot", "aria-label": "The screen when it asked", hidden: true }, element("img", { alt: "The screen when it asked" }));
+    this.call = element("pre", { className: "call", tabindex: "0", "aria-label": words.call });
+    this.picture = element("a", { className: "shot", "aria-label": words.screenThen, hidden: true }, element("img", { alt: words.screenThen }));
     this.left = element("p", { className: "hint", role: "timer" });
-    const buttons = DECISIONS.map(({ answer, words, className = "", title = "" }) => {
-      const made = element("button", { type: "button", className, title }, words);
-      made.addEventListener("click", () => this.sent(() => this.answer(answer), "Your decision was sent."));
+    const buttons = DECISIONS.map(({ answer, label, className = "", title = "" }) => {
+      const made = element("button", { type: "button", className, title }, label);
+      made.addEventListener("click", () => this.sent(() => this.answer(answer), words.decided));
       return made;
     });
-    this.decision = element("div", { className: "decision", role: "group", "aria-label": "Your decision" }, ...buttons, this.left);
-    this.box = element("div", { id: "question-box", className: "question", hidden: true }, element("h2", {}, "It needs a person"), this.question, this.call, this.picture, this.decision);
+    this.decision = element("div", { className: "decision", role: "group", "aria-label": words.decision }, ...buttons, this.left);
+    this.box = element("div", { id: "question-box", className: "question", hidden: true }, element("h2", {}, words.needsPerson), this.question, this.call, this.picture, this.decision);
     this.label = element("label", { className: "unseen", htmlFor: "talk" });
     this.text = element("textarea", { id: "talk", rows: 2, maxLength: LONGEST, required: true });
     this.words = element("p", { id: "message-words", className: "hint", role: "status" });
-    this.interrupt = element("button", { type: "submit", hidden: true }, "Interrupt and send");
+    this.interrupt = element("button", { type: "submit", hidden: true }, words.interruptAndSend);
     this.send = element("button", { type: "submit", className: "primary", title: "Ctrl+Enter" });
     this.form = element("form", { className: "message" }, this.label, this.text, this.words, this.interrupt, this.send);
     this.form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
@@ -60,13 +62,13 @@ export class TalkBox {
     const approval = question?.kind === "approval";
     const busy = isAtWork(chat);
     this.showQuestion(question);
-    setText(this.label, question ? "Your answer" : "Message");
-    setText(this.send, question ? "Answer" : "Send");
+    setText(this.label, question ? words.yourAnswer : words.message);
+    setText(this.send, question ? words.answer : words.send);
     this.text.placeholder = question
-      ? "Your answer, or what you have done on its desktop"
+      ? words.answerHint
       : busy
-        ? "The agent reads it after its current step"
-        : "Begins another turn of the same agent";
+        ? words.afterStepHint
+        : words.newTurnHint;
     this.interrupt.hidden = !busy || Boolean(question);
     // An approval is decided by its buttons.
     this.form.hidden = approval || (!question && chat.archived) || chat.rights !== "write";
@@ -103,8 +105,8 @@ export class TalkBox {
   }
 
   showLeft() {
-    const left = this.asked?.deadline ? Math.max(0, this.asked.deadline - Date.now() / 1000) : null;
-    setText(this.left, left === null ? "" : `Refused in ${duration(Math.ceil(left))} without an answer.`);
+    const left = this.asked?.deadline ? Math.max(0, this.asked.deadline - serverNow()) : null;
+    setText(this.left, left === null ? "" : words.refusedIn(duration(Math.ceil(left))));
   }
 
   /** @param {boolean} interrupt */
@@ -113,7 +115,7 @@ export class TalkBox {
     const work = this.asked
       ? () => this.answer(text)
       : () => post(`api/v0/chats/${this.id}/messages`, interrupt ? { message: text, interrupt } : { message: text, after_step: true });
-    if (await this.sent(work, "Sent.")) {
+    if (await this.sent(work, words.sent)) {
       this.form.reset();
     }
     this.text.focus();
@@ -125,15 +127,15 @@ export class TalkBox {
     return post(`api/v0/chats/${this.id}/answer`, { answer: text, ...named });
   }
 
-  /** @param {() => Promise<unknown>} work @param {string} words */
-  async sent(work, words) {
+  /** @param {() => Promise<unknown>} work @param {string} report */
+  async sent(work, report) {
     this.form.inert = true;
     this.decision.inert = true;
     let done = false;
     try {
       await work();
       done = true;
-      setText(this.words, words);
+      setText(this.words, report);
     } catch (/** @type {any} */ error) {
       setText(this.words, error.message);
     }

@@ -1,4 +1,7 @@
 // Share links among all tokens: which are a run's, and what each one shows.
+import { texts } from "../../texts.js";
+
+const words = texts.share;
 
 /** @typedef {{id: string, name: string, scopes: string[], created_at: number, created_by: string, expires_at: number | null}} Token */
 
@@ -35,9 +38,9 @@ export function scopesOf(run, { conversation, desktop }) {
  */
 export function shownBy({ scopes }) {
   return [
-    "Video, steps and report",
-    scopes.some((scope) => scope.endsWith(":conversation")) ? "the conversation and its files" : "",
-    scopes.some((scope) => scope.startsWith("desktop:")) ? "the live view" : "",
+    words.usual,
+    scopes.some((scope) => scope.endsWith(":conversation")) ? words.conversation : "",
+    scopes.some((scope) => scope.startsWith("desktop:")) ? words.live : "",
   ]
     .filter(Boolean)
     .join(", ");
@@ -59,5 +62,5 @@ export function remaining(seconds) {
       return `${Math.floor(seconds / length)} ${unit}`;
     }
   }
-  return "less than a minute";
+  return words.soon;
 }

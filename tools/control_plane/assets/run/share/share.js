@@ -1,9 +1,12 @@
 // Share links of a run: made, listed with their creators and ends, and revoked.
-import { address, get, post, remove } from "../../api.js";
+import { address, get, post, remove, serverNow } from "../../api.js";
 import { byId, element, keyed, setText, troubled } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { LIFETIMES, linksOf, remaining, scopesOf, shownBy } from "./links.js";
 
 /** @typedef {import("./links.js").Token} Token */
+
+const words = texts.share;
 
 export class Share {
   /**
@@ -32,7 +35,7 @@ export class Share {
   show(chat, busy) {
     this.desktop = busy ? chat.desktop_id || "" : "";
     byId("share-live").disabled = !this.desktop;
-    byId("share-live-label").title = this.desktop ? "" : "There is no desktop to watch now.";
+    byId("share-live-label").title = this.desktop ? "" : words.noDesktop;
   }
 
   toggle() {
@@ -59,7 +62,7 @@ export class Share {
 
   /** @param {Token} link */
   line(link) {
-    const revoke = element("button", { type: "button", className: "danger" }, "Revoke");
+    const revoke = element("button", { type: "button", className: "danger" }, words.revoke);
     revoke.addEventListener("click", () =>
       troubled(async () => {
         await remove(`api/v0/tokens/${link.id}`);
@@ -86,7 +89,7 @@ export class Share {
     link.value = address(`login?next=${encodeURIComponent(page)}#code=${token.token}`);
     byId("share-made").dataset.link = token.id;
     byId("share-made").hidden = false;
-    setText(byId("share-words"), "It is shown only now: copy it.");
+    setText(byId("share-words"), words.onlyNow);
     link.focus();
     link.select();
     await this.list();
@@ -97,18 +100,18 @@ export class Share {
     link.select();
     try {
       await navigator.clipboard.writeText(link.value);
-      setText(byId("share-words"), "Copied.");
+      setText(byId("share-words"), words.copied);
     } catch {
       // Without TLS a browser may refuse; the link is selected, so that Ctrl+C does it.
-      setText(byId("share-words"), "Press Ctrl+C to copy it.");
+      setText(byId("share-words"), words.copyByKeys);
     }
   }
 }
 
 /** @param {Token} link */
 function factsOf({ created_by: creator, expires_at: ends }) {
-  const now = Date.now() / 1000;
-  return [creator && `made by ${creator}`, ends === null ? "works until it is revoked" : `works for ${remaining(ends - now)}`]
+  const now = serverNow();
+  return [creator && words.madeBy(creator), ends === null ? words.noEnd : words.worksFor(remaining(ends - now))]
     .filter(Boolean)
     .join(", ");
 }

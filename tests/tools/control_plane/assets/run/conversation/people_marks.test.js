@@ -14,12 +14,13 @@ test("before and after the video there is none", () => {
   assert.equal(videoTimeOf(5, []), null);
 });
 
-test("what people did is marked beside their control sessions", () => {
+test("what people did is marked where it was done", () => {
   const people = [
-    { id: "1", kind: "control", by: "Ada", text: "", at: 1001 },
+    { id: "1", kind: "control", by: "Ada", text: "2 keys", at: 1001, ended_at: 1003, video_start: 1, video_end: 3 },
     { id: "2", kind: "stop", by: "Ada", text: "", at: 1005 },
   ];
   assert.deepEqual(peopleMarks(people, MAP, ({ by }) => `${by} stopped`), [
+    { title: "Ada stopped", text: "2 keys", started_at: 1001, ended_at: 1003, video_start: 1, video_end: 3 },
     { title: "Ada stopped", text: "", started_at: 1005, ended_at: 1005, video_start: 5, video_end: 5 },
   ]);
 });
