@@ -395,6 +395,23 @@ def commands(found: Json) -> Iterator[str]:
     yield table(("command", "median", "`python -c pass`"), rows)
 
 
+def pages_conversation(found: Json) -> Iterator[str]:
+    yield "## The conversation on the page of a run"
+    yield (
+        "Script tags and `javascript:` links, 200 kB of output in the colours of a terminal and a "
+        "message of 100,000 characters: the longest task of the page "
+        "(`python -m bench.pages_conversation`)."
+    )
+    phases = ("opened", "all_of_the_message", "output")
+    names = {"processor_1x_slower": "as it is", "processor_4x_slower": "4 times slower"}
+    rows = [
+        (words, *(f"{found[key][phase]['longest_task_ms']} ms" for phase in phases))
+        for key, words in names.items()
+    ]
+    yield table(("processor", "opened", "all of the message", "output"), rows)
+    yield "A task below 50 ms is not reported by the browser and counts as 0."
+
+
 SECTIONS = {
     "launch": launch,
     "screenshot": screenshots,
@@ -402,6 +419,7 @@ SECTIONS = {
     "settle": settle,
     "recording": recording,
     "pages_recording": pages_recording,
+    "pages_conversation": pages_conversation,
     "relay": relay,
     "forward": forward,
     "mcp": mcp,

@@ -101,10 +101,12 @@ def test_a_page_that_was_open_from_the_start_has_the_nodes_of_one_opened_later(
 def with_hostile_run(shown: ControlPlaneFixture) -> str:
     chat = shown.chats.add(state="running")
     output = "\n".join(f"\x1b[3{n % 8}mline {n}\x1b[0m {HOSTILE}" for n in range(1100))
+    long = f"{HOSTILE}\n\n" * 600
     assert len(output) > 200_000
+    assert len(long) > 100_000
     shown.chats.messages_of[chat.id] = (
         message(0, "user", text(HOSTILE)),
-        message(1, "assistant", text(f"{HOSTILE}\n\n" * 460), called("1")),
+        message(1, "assistant", text(long), called("1")),
         message(2, "user", result("1", output)),
     )
     shown.chats.steps_of[chat.id] = (step("1", title=HOSTILE),)

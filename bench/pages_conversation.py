@@ -1,0 +1,73 @@
+"""The page of a run with hostile and huge content: its longest task.
+
+The content is that of ``tests/system/test_run_page.py``: script tags and ``javascript:`` links,
+200 kB of output in the colours of a terminal, and a message of 100,000 characters.
+``python -m bench.pages_conversation`` measures in a real Chromium and writes
+``bench/results/pages_conversation.json``.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from deskhand.tools.control_plane import pages
+from tests.system.browsing import BrowserConnection, connected, running_chromium
+from tests.system.test_run_page import with_hostile_run
+from tests.tools.control_plane.fakes import control_plane
+
+from .pages_recording import PAINTED, signed_in
+from .tables import RESULTS
+
+SETTLED = "() => new Promise((done) => setTimeout(done, 500))"
+
+
+async def harm(connection: BrowserConnection, folder: Path) -> dict[str, Any]:
+    """Return the tasks of the page: while it opens, with all pieces, and with a step's output."""
+    shown = control_plane(folder, pages=[pages.router()])
+    chat = with_hostile_run(shown)
+    found: dict[str, Any] = {}
+    async with signed_in(connection, shown, f"/runs/{chat}") as page:
+        client = await page.context.new_cdp_session(page)
+        for slower in (1, 4):
+            await client.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+            await page.goto(page.url.partition("#")[0])
+            await page.get_by_role("button", name="Show all").wait_for()
+            await page.evaluate(SETTLED)
+            phases = {"opened": await page.evaluate("window.tasks.splice(0)")}
+            await page.get_by_role("button", name="Show all").click()
+            await page.locator("#conversation .piece").nth(15).wait_for(state="attached")
+            await page.evaluate(SETTLED)
+            phases["all_of_the_message"] = await page.evaluate("window.tasks.splice(0)")
+            card = page.locator(".call-card")
+            await card.locator("summary").click()
+            await card.get_by_role("button", name="Details").click()
+            await page.locator("#step-box .output-line .fg1").first.wait_for()
+            await page.evaluate(SETTLED)
+            phases["output"] = await page.evaluate("window.tasks.splice(0)")
+            found[f"processor_{slower}x_slower"] = {
+                "first_paint_ms": round(await page.evaluate(PAINTED)),
+                **{
+                    name: {
+                        "longest_task_ms": round(max(tasks, default=0)),
+                        "tasks_over_50_ms": len(tasks),
+                    }
+                    for name, tasks in phases.items()
+                },
+            }
+    return found
+
+
+def main() -> None:
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        running_chromium(Path(scratch) / "profile") as address,
+        connected(address) as connection,
+    ):
+        found = connection.runner.run(harm(connection, Path(scratch)))
+    (RESULTS / "pages_conversation.json").write_text(json.dumps(found, indent=1) + "\n")
+    print(json.dumps(found, indent=1))
+
+
+if __name__ == "__main__":
+    main()
