@@ -12,6 +12,7 @@ from deskhand.tools.command_line.options import EXAMPLES
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "command-line.md"
+NOT_RUN = "<!-- not run: serves until it is ended, and gives a task to a real model -->"
 INTRODUCTION = """# The command line
 
 This page is made of the commands' declarations by `python -m scripts.make_command_reference`.
@@ -30,7 +31,7 @@ longer read.
 def page() -> str:
     """Return the text of the page."""
     examples = "\n".join(line for line in EXAMPLES.splitlines()[1:] if line)
-    parts = [INTRODUCTION, f"```sh\n{examples}\n```\n"]
+    parts = [INTRODUCTION, f"{NOT_RUN}\n```sh\n{examples}\n```\n"]
     parts += _sections(command_tree(), ("deskhand",))
     return "\n".join(parts)
 
