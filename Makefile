@@ -11,7 +11,7 @@ PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test unit system check cores bench soak attack eval interop live soak-scripts distributions docs format clean
+.PHONY: setup demo container test unit system check cores bench soak attack eval interop live soak-scripts distributions docs format clean
 
 setup: $(STAMP)
 
@@ -93,6 +93,10 @@ $(INTEROP): pyproject.toml scripts/make_interop_environment.py
 # Ten steps with each real provider whose key is set; costs a few cents.
 live: setup
 	$(PYTHON) -m pytest -m live tests/live
+
+# The image of deploy/container with the demo in it, where a Docker daemon answers.
+container: setup
+	$(PYTHON) -m scripts.container
 
 # Measurements that run for minutes each.
 soak-scripts: setup
