@@ -35,6 +35,11 @@ class BadSetting(Exception):
 
 
 DECODER_SECONDS = 10
+RETENTION = (
+    *("keep_recording_days", "keep_recordings_gb", "keep_step_pictures_mb"),
+    *("keep_attachments", "keep_archived_days"),
+)
+"""Settings of the limits on stored files and archived chats."""
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("text", "json")
 SHORTEST_SECRET = 16
@@ -111,6 +116,16 @@ class Settings:
     """How much a model works on a reply, as ``low``; by default what the model does."""
     model_requests: int = 16
     """Requests under way at once for each account of a model provider."""
+    keep_recording_days: int = 90
+    """Age in days from which recordings are removed."""
+    keep_recordings_gb: int = 20
+    """Size of all recordings, in units of 10^9 bytes, from which the oldest are removed."""
+    keep_step_pictures_mb: int = 300
+    """Size of the pictures of one chat's steps, in units of 10^6 bytes."""
+    keep_attachments: int = 20
+    """Number of attachments that a chat lists."""
+    keep_archived_days: int = 30
+    """Days after which an archived chat is deleted with its files."""
     log_level: str = LOG_LEVELS[2]
     """``debug``, ``info``, ``warning`` or ``error``: the least level on the standard error."""
     log_format: str = LOG_FORMATS[0]
@@ -159,6 +174,7 @@ def load(
         raise BadSetting("desktop_cpu_weight", f"{weight} is not a weight of 1 to 10000")
     if values.get("decoder_seconds", DECODER_SECONDS) < 1:
         raise BadSetting("decoder_seconds", "give 1 or more")
+    _check_retention(values)
     problem = uid_base_problem(values.get("uid_base", DEFAULT_UID_BASE))
     if problem:
         raise BadSetting("uid_base", problem)
@@ -173,6 +189,12 @@ def load(
     except InvalidEgress as error:
         raise BadSetting("egress", str(error).removeprefix("egress: ")) from error
     return settings
+
+
+def _check_retention(values: Mapping[str, Any]) -> None:
+    for name in RETENTION:
+        if values.get(name, 1) < 1:
+            raise BadSetting(name, "give 1 or more; what is pinned stays in any case")
 
 
 def _check_models(effort: str, requests: int) -> None:

@@ -41,7 +41,7 @@ class StorageMaintenance:
         self._disk = FileStore(folder)
         self._folder = folder
         self._now = now
-        self._limits = limits or RetentionLimits()
+        self.limits = limits or RetentionLimits()
         # Files in a bucket take no room on this disk, and removing them would free none.
         self._room = room or (room_of if upload_queue is None else lambda _: Room(1, 1))
         self._upload_queue = upload_queue
@@ -51,7 +51,7 @@ class StorageMaintenance:
         room = await asyncio.to_thread(self._room, self._folder)
         known = await self._store.read(files.kept)
         now = self._now()
-        gone = expired(known, now, room, self._limits)
+        gone = expired(known, now, room, self.limits)
         thinned = {kept.chat_id for kept in gone if kept.kind == "step" and kept.chat_id}
         if thinned:
             # Histories are long to read, and few chats have so many pictures.
@@ -59,7 +59,7 @@ class StorageMaintenance:
                 lambda session: messages.newest_pictures(session, thinned, HISTORY_PICTURES)
             )
             known = [replace(kept, in_history=kept.id in needed) for kept in known]
-            gone = expired(known, now, room, self._limits)
+            gone = expired(known, now, room, self.limits)
         await self._remove(gone)
         return gone
 

@@ -34,11 +34,13 @@ class StoredFiles:
         disk: FileStore,
         now: Callable[[], float],
         upload_queue: UploadQueue | None = None,
+        attachments: int = RetentionLimits.attachments,
     ) -> None:
         self._store = store
         self._disk = disk
         self._now = now
         self._upload_queue = upload_queue
+        self._attachments = attachments
 
     async def get(self, file_id: str) -> FileView:
         """Return the view of a file.
@@ -162,12 +164,17 @@ class StoredFiles:
         await self._store.write(lambda session: files.delete(session, file_id))
         await self.discard([file_id])
 
-    async def make_room(self, chat_id: str, most: int = RetentionLimits.attachments) -> list[str]:
-        """Remove the oldest of a chat's attachments beyond ``most``; return their ids."""
+    async def make_room(self, chat_id: str, most: int | None = None) -> list[str]:
+        """Remove the oldest of a chat's attachments beyond ``most``; return their ids.
+
+        By default as many are kept as a chat may list.
+        """
         known = await self._store.read(files.kept)
         listed = [kept for kept in known if kept.kind == "attachment" and kept.chat_id == chat_id]
         listed.sort(key=lambda kept: (kept.created_at, kept.id))
-        gone = [kept.id for kept in crowded_out(listed, most)]
+        gone = [
+            kept.id for kept in crowded_out(listed, self._attachments if most is None else most)
+        ]
         for file_id in gone:
             await self.delete(file_id)
         return gone

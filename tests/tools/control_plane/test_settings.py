@@ -162,3 +162,8 @@ def test_an_unknown_level_or_format_of_the_log_is_refused(name: str) -> None:
     environment = {f"DESKHAND_{name.upper()}": "loud"}
     with pytest.raises(BadSetting, match=rf"^{name}: 'loud' is none of "):
         load({}, environment, "", Path("/data"))
+
+
+def test_a_limit_on_what_is_kept_of_zero_is_refused() -> None:
+    with pytest.raises(BadSetting, match="keep_recordings_gb: give 1 or more"):
+        load({}, {"DESKHAND_KEEP_RECORDINGS_GB": "0"}, "", HOME)

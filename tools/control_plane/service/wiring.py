@@ -77,6 +77,7 @@ from .measured import metrics_router
 from .models import models_router, open_models, start_preloading
 from .people import open_people
 from .playbooks import OpenPlaybooks
+from .retention import maintenance_of
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 15.0
@@ -163,7 +164,7 @@ async def control_plane(
         _add_mcp(app, chats, store, base_url)
         _add_middleware(app, settings, credentials, store, audit, people)
         await _resume(stack, store, chats, recovery, settings.supervisor_seconds)
-        maintenance = StorageMaintenance(store, disk.root, time.time, upload_queue=upload_queue)
+        maintenance = maintenance_of(settings, store, disk, upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
@@ -339,7 +340,9 @@ async def _files(
     settings: Settings, store: Store, disk: FileStore, stack: AsyncExitStack
 ) -> tuple[UploadQueue | None, StoredFiles]:
     upload_queue = await _upload_queue(settings, disk, os.environ, stack)
-    return upload_queue, StoredFiles(store, disk, time.time, upload_queue)
+    return upload_queue, StoredFiles(
+        store, disk, time.time, upload_queue, settings.keep_attachments
+    )
 
 
 async def _upload_queue(
@@ -364,7 +367,7 @@ async def _keep_within_limits(
             # Recordings whose chat was deleted are removed after a day.
             await recovery.begin_all()
             # Deleted chats take their files with them, which then do not count against the limits.
-            await chats.remove_archived()
+            await chats.remove_archived(maintenance.limits.archived_days)
             await audit.expire()
             gone = await maintenance.enforce_limits()
             if gone:
