@@ -321,7 +321,7 @@ class Catalog:
         part = replace(part, points=points, end_reason="service_lost")
         embed_description(paths.video, part)
         if not paths.thumbnail.exists():
-            paths.thumbnail.write_bytes(jpeg.jpeg(jpeg.downscaled(left.last_key)))
+            paths.thumbnail.write_bytes(jpeg.jpeg(jpeg.downscaled(left.best_key)))
         # The size is read after the description was appended to the file.
         self.save(replace(part, size=paths.video.stat().st_size))
         return True

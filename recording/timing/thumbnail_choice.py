@@ -26,6 +26,9 @@ LATER_IS_BETTER = 0.5
 BLANK = 0.002
 """Score of a blank page: the frame of its window, and nothing in it."""
 
+PLAIN = 12
+"""Difference of brightness within a plain surface; a video shows none without any."""
+
 SCORE_EVERY = 1.0
 """Seconds between two scored frames."""
 
@@ -37,6 +40,18 @@ def detail_score(pixels: NDArray[np.uint8]) -> float:
     across = np.abs(np.diff(light, axis=1)) > EDGE
     down = np.abs(np.diff(light, axis=0)) > EDGE
     return float((across.sum() + down.sum()) / max(1, across.size + down.size))
+
+
+def is_bare(pixels: NDArray[np.uint8]) -> bool:
+    """Return True if the upper and the lower third of a frame are one plain surface.
+
+    So are placeholder frames and blank screens. A video does not mark which frames are
+    placeholders, and after a crash it is all that is left.
+    """
+    light = pixels[::GRID, ::GRID, 1]
+    third = len(light) // 3
+    around = np.concatenate((light[:third], light[len(light) - third :]))
+    return bool(around.size == 0 or int(around.max()) - int(around.min()) <= PLAIN)
 
 
 def fitted(width: int, height: int) -> tuple[int, int]:

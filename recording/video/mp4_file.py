@@ -32,6 +32,7 @@ from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from deskhand.recording.errors import DiskFull, RecordingFailed, UnreadableVideo
+from deskhand.recording.timing.thumbnail_choice import ThumbnailChoice, detail_score, is_bare
 
 from .encoder import TIME_BASE
 from .mp4_boxes import HEAD, Box, boxed, fragment, padding
@@ -180,8 +181,8 @@ class Rescued:
 
     video_s: float
     frames: int
-    last_key: NDArray[np.uint8]
-    """The last keyframe, decoded: B, G, R and one byte, a pixel."""
+    best_key: NDArray[np.uint8]
+    """The keyframe for the thumbnail, decoded: B, G, R and one byte, a pixel."""
 
 
 def rescue(path: Path) -> Rescued:
@@ -206,7 +207,7 @@ def rescue(path: Path) -> Rescued:
                 frames += 1
                 packet.stream = copy
                 target.mux_one(packet)
-        picture = _last_key(whole)
+        picture = _best_key(whole)
     except (av.FFmpegError, OSError, IndexError, ValueError) as error:
         whole.unlink(missing_ok=True)
         # PyAV's errors are OSErrors as well where FFmpeg returned an errno, so that a full disk is
@@ -247,18 +248,26 @@ def _whole_packets(source: InputContainer, stream: VideoStream) -> Iterator["Pac
             yield packet
 
 
-def _last_key(path: Path) -> NDArray[np.uint8]:
+def _best_key(path: Path) -> NDArray[np.uint8]:
+    """Return the keyframe that wins as the thumbnail, else the last one."""
+    choice = ThumbnailChoice()
+    best: NDArray[np.uint8] | None = None
     with closing(av.open(str(path))) as source:
         stream = source.streams.video[0]
         # Decoding only the keyframes is fast even for a long file.
         stream.codec_context.skip_frame = "NONKEY"
-        pictures = iter(source.decode(stream))
-        last = next(pictures, None)
+        last: av.VideoFrame | None = None
+        for last in source.decode(stream):
+            now = last.time or 0.0
+            if choice.due(now):
+                pixels = cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
+                if not is_bare(pixels) and choice.wins(detail_score(pixels), now):
+                    best = pixels
         if last is None:
             raise ValueError("no picture")
-        for picture in pictures:
-            last = picture
-        return cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
+        if best is None:
+            best = cast("NDArray[np.uint8]", last.to_ndarray(format="bgra"))
+    return best
 
 
 def outermost(file: int, start: int = 0) -> Iterator[Box]:

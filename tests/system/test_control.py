@@ -10,12 +10,17 @@ import av
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageSequence
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.recording.video.animation import animation
+from deskhand.recording.video.clips import Stretch
+from deskhand.recording.video.contact_sheet import Cell, contact_sheet
+from deskhand.recording.video.crops import Crop, crops
 from deskhand.recording.video.sprites import Moment, sprite
+from deskhand.recording.video.trail import trail
 from tests.system.services import Service, child, until, x_display
 from tests.system.watching import end_of, handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import encodings, key, pointer
@@ -113,15 +118,26 @@ def test_nothing_private_is_in_the_recording(desktop: Service, tmp_path: Path) -
     video = tmp_path / "video.mp4"
     video.write_bytes(desktop.http.get(f"/api/v0/desktop/recordings/{recording}/video").content)
     assert magenta_in(video) == 0
-    # Nor is it in a picture that is made of it: the sprite, the poster and the steps' pictures.
-    moments = [Moment(video, at * facts["video_s"] / 40) for at in range(40)]
-    pictures = [sprite(moments, columns=10, tile=(160, 90), exact=True)]
+    # Nor is it in a picture that is made of it: the sprite, the poster and the steps' pictures, the
+    # sheet, the crops of a report, the trail and the animations.
+    times = [at * facts["video_s"] / 40 for at in range(40)]
+    moments = [Moment(video, at) for at in times]
+    pictures = [
+        sprite(moments, columns=10, tile=(160, 90), exact=True),
+        contact_sheet([Cell(video, at, "") for at in times[::3]], 8),
+        *crops([Crop(video, at, (400.0, 300.0)) for at in times[::6]]),
+        trail(video, times[-2], []),
+    ]
+    whole = [Stretch(video, 0.0, facts["video_s"])]
+    with Image.open(io.BytesIO(animation(whole, "gif", 160, 8_000_000))) as moving:
+        for shown in ImageSequence.Iterator(moving):
+            assert magenta_pixels(np.asarray(shown.convert("RGB"))) == 0
     addresses = [facts["thumbnail_url"], *(step["picture_url"] for step in facts["steps"])]
     pictures += [desktop.http.get(f"/{address.lstrip('/')}").content for address in addresses]
     assert len(pictures) > 3
     for picture in pictures:
-        with Image.open(io.BytesIO(picture)) as shown:
-            assert magenta_pixels(np.asarray(shown.convert("RGB"))) == 0
+        with Image.open(io.BytesIO(picture)) as still:
+            assert magenta_pixels(np.asarray(still.convert("RGB"))) == 0
 
 
 def shows_magenta(screen: Framebuffer) -> bool:

@@ -239,6 +239,10 @@ def test_the_live_view_is_on_the_page_and_giving_back_offers_the_box(
                 await page.locator(".viewer").evaluate(mark, held)
                 await page.wait_for_function("() => new Promise(requestAnimationFrame)")
             await expect(page.get_by_label("Message", exact=True)).to_be_focused()
+            # The key t presses the button of the live view: the name is asked for.
+            await page.locator("h1").click()
+            await page.keyboard.press("t")
+            await expect(page.get_by_label("Your name")).to_be_visible()
             shown.chats.known[chat.id] = replace(chat, state="waiting", outcome="done")
             shown.chats.hub.publish("status", chat.id)
             await expect(page.locator("#live-screen")).to_be_hidden()

@@ -58,6 +58,8 @@ ON_PLANE = (
     ("runs", "share", ID),
     ("runs", "report", ID, "PLACE"),
     ("runs", "sheet", ID, "PLACE", "--steps", "failed"),
+    ("runs", "trail", ID, "PLACE"),
+    ("runs", "waterfall", ID),
     ("desktops", "list"),
     ("desktops", "new"),
     ("desktops", "rm", "d1"),
@@ -92,6 +94,19 @@ WRONG = (
 )
 
 
+WATERFALL = {
+    "seconds": 2.0,
+    "totals": {"model": 1.5, "action": 0.5},
+    "rows": [
+        {
+            **{"index": 0, "id": "s", "title": "Click", "what": "left_click", "failed": False},
+            "spans": [{"kind": "model", "begin": 0.0, "end": 1.5}],
+        }
+    ],
+    "advice": [{"rule": "model", "seconds": 1.5, "text": "The model took long."}],
+}
+
+
 @pytest.fixture
 def plane(tmp_path: Path) -> Iterator[FakePlane]:
     with fake_plane(tmp_path) as found:
@@ -111,7 +126,9 @@ def plane(tmp_path: Path) -> Iterator[FakePlane]:
         found.answer("GET", "/api/v0/secrets", {"secrets": [secret]})
         found.answer("PUT", "/api/v0/secrets/mail", secret)
         found.answer("DELETE", "/api/v0/secrets/mail", status=204)
-        for name, kind in (("report.html", "text/html"), ("sheet.png", "image/png")):
+        found.answer("GET", f"/api/v0/runs/{ID}/waterfall", WATERFALL)
+        pictures = (("sheet.png", "image/png"), ("trail.png", "image/png"))
+        for name, kind in (("report.html", "text/html"), *pictures):
             found.answers["GET", f"/api/v0/runs/{ID}/{name}"] = Answer(b"made", kind=kind)
         found.answer("POST", "/api/v0/desktops", DESKTOP, 201)
         found.answer("DELETE", "/api/v0/desktops/d1", status=204)
@@ -336,6 +353,22 @@ def test_a_sheet_of_a_run_is_written_to_a_file(plane: FakePlane, tmp_path: Path)
     assert to.read_bytes() == b"made"
     ((path, _),) = plane.sent("GET")
     assert path.endswith("sheet.png?columns=3&steps=all")
+
+
+def test_a_trail_and_a_report_with_the_video_are_written(plane: FakePlane, tmp_path: Path) -> None:
+    to = str(tmp_path / "made")
+    assert run_line(["runs", "trail", ID, to, "--steps", "2-3", *plane.options]) == 0
+    assert run_line(["runs", "report", ID, to, "--video", *plane.options]) == 0
+    paths = [path for path, _ in plane.sent("GET")]
+    assert paths[0].endswith("trail.png?steps=2-3")
+    assert paths[1].endswith("report.html?video=true")
+
+
+def test_the_time_of_a_run_is_a_table_with_advice(plane: FakePlane, capsys: Any) -> None:
+    assert run_line(["runs", "waterfall", ID, *plane.options]) == 0
+    printed = capsys.readouterr().out
+    assert "75 %" in printed
+    assert "The model took long." in printed
 
 
 def test_an_internal_error_is_one_line(capsys: Any) -> None:

@@ -164,13 +164,17 @@ def report(
     file: Annotated[Path, typer.Argument(help="Where it goes; - for the output.")] = Path(
         "report.html"
     ),
+    video: Annotated[
+        bool, typer.Option("--video", help="With the run video, if it is not too large.")
+    ] = False,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a report of a run, one page that opens offline."""
     where = plane_selector(url, data_dir)
-    raise typer.Exit(_runs().fetch(where, run, "report.html", file, {}, as_json))
+    wanted = {"video": "true"} if video else {}
+    raise typer.Exit(_runs().fetch(where, run, "report.html", file, wanted, as_json))
 
 
 @app.command("sheet")
@@ -189,3 +193,26 @@ def sheet(
     where = plane_selector(url, data_dir)
     wanted = {"columns": str(columns), "steps": steps}
     raise typer.Exit(_runs().fetch(where, run, "sheet.png", file, wanted, as_json))
+
+
+@app.command("trail")
+def trail(
+    run: Run,
+    file: Annotated[Path, typer.Argument(help="Where it goes; - for the output.")] = Path(
+        "trail.png"
+    ),
+    steps: Annotated[str, typer.Option(help="all, failed, or as 1-12.")] = "all",
+    url: Url = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a picture of the screen with the clicks of a run."""
+    where = plane_selector(url, data_dir)
+    raise typer.Exit(_runs().fetch(where, run, "trail.png", file, {"steps": steps}, as_json))
+
+
+@app.command("waterfall")
+def waterfall(run: Run, url: Url = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Print what the time of a run was spent on, and what would make it faster."""
+    command = command_module("runs.times").times
+    raise typer.Exit(command(plane_selector(url, data_dir), run, as_json))

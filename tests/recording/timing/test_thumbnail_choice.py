@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from deskhand.recording.timing.thumbnail_choice import ThumbnailChoice, detail_score, fitted
+from deskhand.recording.timing.thumbnail_choice import (
+    ThumbnailChoice,
+    detail_score,
+    fitted,
+    is_bare,
+)
 from tests.recording.fakes import plain
 
 
@@ -19,6 +24,17 @@ def test_text_has_more_detail_than_a_single_window() -> None:
 
 def test_a_screen_smaller_than_the_grid_has_a_score() -> None:
     assert detail_score(np.zeros((5, 5, 4), np.uint8)) == 0
+
+
+def test_a_text_in_the_middle_of_a_plain_surface_is_bare() -> None:
+    shown = plain(1920, 1080)
+    assert is_bare(shown)
+    shown[500:580:4, 400:1500, :3] = 0
+    assert is_bare(shown)
+    # A panel at the edge belongs to a screen that shows something.
+    shown[1040:, :, :3] = 0
+    assert not is_bare(shown)
+    assert is_bare(np.zeros((5, 5, 4), np.uint8))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import av
 import numpy as np
 import pytest
 
+from deskhand.desktop.screenshots.placeholder import placeholder_frame
 from deskhand.recording.errors import RecordingFailed, UnreadableVideo
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video import mp4_file
@@ -128,9 +129,34 @@ def test_a_rescued_file_is_an_ordinary_file(tmp_path: Path, encoder: Encoder) ->
     left = mp4_file.rescue(path)
     assert [box.kind for box in boxes(path)] == [b"ftyp", b"free", b"mdat", b"moov"]
     assert left.video_s == pytest.approx(2.4)
-    assert left.last_key.shape == (240, 320, 4)
-    assert np.abs(left.last_key.astype(int) - marked(20).astype(int))[..., :3].mean() < 4
+    assert left.best_key.shape == (240, 320, 4)
+    assert np.abs(left.best_key.astype(int) - marked(20).astype(int))[..., :3].mean() < 4
     assert list(tmp_path.glob("*.rescued")) == []
+
+
+def test_the_picture_of_a_rescued_file_is_no_placeholder(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    private = placeholder_frame("A person has this desktop in private.", 320, 240)
+    for at, pixels in enumerate((marked(3), marked(5), private, private)):
+        encoded = encoder.encode(pixels, float(at), key=True)
+        file.write(encoded.data, key=True, at=at * 1000)
+    path = tmp_path / "killed.mp4"
+    path.write_bytes(file.path.read_bytes())
+    file.close()
+    left = mp4_file.rescue(path)
+    assert np.abs(left.best_key.astype(int) - marked(5).astype(int))[..., :3].mean() < 4
+
+
+def test_a_file_of_placeholders_alone_has_the_last_one(tmp_path: Path, encoder: Encoder) -> None:
+    file = Mp4File(tmp_path / "1.mp4", encoder.stream)
+    private = placeholder_frame("A person has this desktop in private.", 320, 240)
+    for at in range(3):
+        encoded = encoder.encode(private, float(at), key=True)
+        file.write(encoded.data, key=True, at=at * 1000)
+    path = tmp_path / "killed.mp4"
+    path.write_bytes(file.path.read_bytes())
+    file.close()
+    assert np.abs(mp4_file.rescue(path).best_key.astype(int) - private)[..., :3].mean() < 4
 
 
 def test_a_file_for_which_there_is_no_room_is_not_called_unreadable(

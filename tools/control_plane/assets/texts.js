@@ -112,7 +112,7 @@ export const texts = {
     help: "List of keys",
     lanes: { model: "Model", action: "Action", settle: "Settle", waiting: "Waiting", person: "Person" },
     leaveFullScreen: "Leave full screen",
-    live: "Live view, to take control",
+    live: "Take control, while it is live",
     loop: "Loop the span, or the step",
     mark: (/** @type {number} */ number, /** @type {string} */ label, /** @type {boolean} */ failed) =>
       `Step ${number}: ${label}${failed ? ", failed" : ""}`,

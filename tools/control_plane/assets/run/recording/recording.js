@@ -135,7 +135,7 @@ export class Recording {
       filter: () => byId("steps-text").focus(),
       overlays: () => byId("rings").click(),
       fullScreen: () => this.fullScreen(),
-      live: () => byId("live").hidden || byId("live").click(),
+      live: () => takeControl(),
       help,
     };
   }
@@ -355,5 +355,15 @@ export class Recording {
       const until = Math.max(following?.video_start ?? player.total, from + SHORTEST_CLIP_SECONDS);
       clip.href = address(`api/v0/recordings/${this.id}/clip?from=${from.toFixed(3)}&to=${until.toFixed(3)}&download=true`);
     }
+  }
+}
+
+/** Takes control in the live view of this page; without one it opens the page of the desktop. */
+function takeControl() {
+  const take = /** @type {HTMLButtonElement | null} */ (document.querySelector("#live-screen .viewer-take"));
+  if (take && !take.hidden && !byId("live-screen").hidden) {
+    take.click();
+  } else if (!byId("live").hidden) {
+    byId("live").click();
   }
 }
