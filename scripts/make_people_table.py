@@ -29,6 +29,7 @@ OTHERS = (
         "GET /login",
     ),
     *("GET /docs", "GET /openapi.json", "GET /assets/{name}", "GET /viewer/{name}", "POST /mcp"),
+    *("GET /login/oidc", "GET /login/oidc/callback"),
     *("WEBSOCKET /api/v0/live", "WEBSOCKET /api/v0/chats/{chat_id}/desktop"),
     "WEBSOCKET /api/v0/chats/{chat_id}/git/watch",
     "WEBSOCKET /api/v0/desktops/{desktop_id}/desktop/vnc",

@@ -169,8 +169,8 @@ tools/control_plane/routes: desktop desktop/profiles recording/library tools/age
 tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
-  tools/kit/support tools/run_activities tools/store vncbridge vncbridge/auth vncbridge/http
-  vncbridge/viewer
+  tools/kit/support tools/oidc tools/run_activities tools/store vncbridge vncbridge/auth
+  vncbridge/http vncbridge/viewer
 tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
@@ -200,6 +200,7 @@ tools/remote_access: tools/control_plane vncbridge/auth
 tools/service_manager: tools/control_plane tools/fleet tools/launcher
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
+tools/oidc: tools/people vncbridge/auth
 tools/people: tools/store vncbridge/auth
 tools/run_list: tools/control_plane tools/conversation tools/store
 tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/websocket
@@ -240,12 +241,14 @@ OWNER = {
         *(f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036")),
     },
     "anthropic": {"tools/agents/providers/anthropic"},
+    "authlib": {"tools/oidc"},
     "av": {"desktop/screenshots", "recording/video"},
     "cryptography": {"tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "httpcore2": {"desktop/mcp_client/remote"},
     "google": {"tools/agents/providers/gemini"},
     "isal": {"desktop/screenshots"},
+    "joserfc": {"tools/oidc"},
     "jeepney": {"desktop/accessibility"},
     "mcp": {"desktop/mcp", "desktop/mcp_client", "desktop/mcp_client/remote"},
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},

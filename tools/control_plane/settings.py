@@ -16,6 +16,7 @@ from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
 from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.conversation.restrictions import MODES
+from deskhand.tools.oidc.claims import parse_roles
 
 PREFIX = "DESKHAND_"
 _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
@@ -43,6 +44,9 @@ RETENTION = (
 LOG_LEVELS = ("debug", "info", "warning", "error")
 LOG_FORMATS = ("text", "json")
 SHORTEST_SECRET = 16
+_ISSUER = re.compile(
+    r"https://[^\s/?#@]+(/[^\s?#]*)?|http://(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?(/[^\s?#]*)?"
+)
 _WEBHOOK = re.compile(r"https?://[^\s/?#@]+([/?]\S*)?")
 
 
@@ -137,6 +141,15 @@ class Settings:
     """Files (PEM) of the certificate, with its chain, and of its key; empty: no TLS."""
     trusted_proxy: tuple[str, ...] = ()
     """Addresses of proxies whose ``X-Forwarded-`` headers count; ``unix`` for a unix socket."""
+    oidc_issuer: str = ""
+    """OpenID Connect provider, as ``https://id.example.com``, by which people sign in."""
+    oidc_client_id: str = ""
+    oidc_client_secret: str = field(default="", repr=False)
+    """This service at the provider."""
+    oidc_roles: tuple[str, ...] = ()
+    """Roles of the provider's groups: ``GROUP=owner|member|watcher``; ``*`` for everyone."""
+    oidc_groups: str = "groups"
+    """Claim that has the groups of a person."""
     insecure: bool = False
     """True to listen for other machines without TLS."""
 
@@ -180,6 +193,7 @@ def load(
         raise BadSetting("uid_base", problem)
     _check_logs(values.get("log_level", LOG_LEVELS[2]), values.get("log_format", LOG_FORMATS[0]))
     settings = Settings(**values)
+    _check_oidc(settings)
     try:
         dialects(settings.speak)
     except ValueError as error:
@@ -221,6 +235,19 @@ def _check_notify(url: str, secret: str) -> None:
         raise BadSetting("notify_url", "give an address such as https://example.com/hook")
     if url and len(secret) < SHORTEST_SECRET:
         raise BadSetting("notify_secret", f"give {SHORTEST_SECRET} characters or more")
+
+
+def _check_oidc(settings: Settings) -> None:
+    if not settings.oidc_issuer:
+        return
+    if not _ISSUER.fullmatch(settings.oidc_issuer):
+        raise BadSetting("oidc_issuer", "give an address such as https://id.example.com")
+    if not settings.oidc_client_id or not settings.oidc_roles:
+        raise BadSetting("oidc_issuer", "oidc_client_id and oidc_roles are needed, too")
+    try:
+        parse_roles(settings.oidc_roles)
+    except ValueError as error:
+        raise BadSetting("oidc_roles", str(error)) from error
 
 
 def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:

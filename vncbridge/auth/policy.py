@@ -18,7 +18,9 @@ from .scopes import ADMIN, Need, allows, chats_of, need
 
 BODY_TYPES = ("application/json", "application/octet-stream")
 SAFE_METHODS = ("GET", "HEAD")
-OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login", "/api/v0/login"})
+OPEN_PATHS = frozenset(
+    {"/healthz", "/readyz", "/login", "/login/oidc", "/login/oidc/callback", "/api/v0/login"}
+)
 OPEN_PREFIXES = ("/assets/", "/viewer/")
 LARGEST_JSON = 4 * 1024 * 1024
 LARGEST_UPLOAD = 1024 * 1024 * 1024

@@ -59,6 +59,13 @@ def test_lists_in_the_file_become_tuples() -> None:
         ({}, "decoder_seconds = 0", "decoder_seconds: give 1 or more"),
         ({}, 'approval = "maybe"', "approval: 'maybe' is none of auto"),
         ({}, 'notify_url = "nowhere"', "notify_url: give an address such as"),
+        ({}, 'oidc_issuer = "http://id.example.com"', "oidc_issuer: give an address such as"),
+        ({}, 'oidc_issuer = "https://id.example.com"', "oidc_client_id and oidc_roles are needed"),
+        (
+            {"DESKHAND_OIDC_CLIENT_ID": "x"},
+            'oidc_issuer = "https://id.example.com"\noidc_roles = ["a=root"]',
+            "oidc_roles: 'a=root' is not",
+        ),
         ({}, 'notify_url = "https://a.example/hook"', "notify_secret: give"),
         ({}, "model_requests = 0", "model_requests: give 1 or more"),
         ({}, 'effort = "huge"', "effort: 'huge' is none of low, medium, high, xhigh, max, none"),
@@ -167,3 +174,15 @@ def test_an_unknown_level_or_format_of_the_log_is_refused(name: str) -> None:
 def test_a_limit_on_what_is_kept_of_zero_is_refused() -> None:
     with pytest.raises(BadSetting, match="keep_recordings_gb: give 1 or more"):
         load({}, {"DESKHAND_KEEP_RECORDINGS_GB": "0"}, "", HOME)
+
+
+def test_the_sign_in_by_a_provider_has_its_settings() -> None:
+    environment = {
+        "DESKHAND_OIDC_ISSUER": "http://127.0.0.1:9000/realm",
+        "DESKHAND_OIDC_CLIENT_ID": "deskhand",
+        "DESKHAND_OIDC_CLIENT_SECRET": "kept to itself",
+        "DESKHAND_OIDC_ROLES": "admins=owner,*=watcher",
+    }
+    loaded = load({}, environment, "", Path("/d"))
+    assert loaded.oidc_roles == ("admins=owner", "*=watcher")
+    assert "kept to itself" not in repr(loaded)

@@ -61,6 +61,7 @@ from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.json_logs import StandardError, logged
 from deskhand.vncbridge.server.server import Address
@@ -75,6 +76,7 @@ from .live import live_router
 from .machine_tools import machine_tools
 from .measured import metrics_router
 from .models import models_router, open_models, start_preloading
+from .oidc import oidc_routers
 from .people import open_people
 from .playbooks import OpenPlaybooks
 from .retention import maintenance_of
@@ -255,6 +257,7 @@ def _add_middleware(
     audit: AuditLog,
     people: People,
 ) -> None:
+    add_routes(app, *oidc_routers(settings, people, credentials))
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin = _access_policy(settings), ChatOwnership(store)

@@ -1,0 +1,169 @@
+"""The sign-in with a real provider on the loopback interface, which lies where it should not."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+pytest.importorskip("authlib", reason="the optional library of this sign-in")
+
+from joserfc.jwk import ECKey
+
+from deskhand.tools.oidc.api import OidcRules, router
+from deskhand.tools.oidc.claims import parse_roles
+from deskhand.tools.oidc.provider import OidcProvider
+from deskhand.tools.people.people import People
+from deskhand.tools.store.database import Store
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.policy import Principal
+from tests.tools.oidc.fake_provider import CLIENT, SECRET, SmallProvider, small_provider
+from tests.tools.store.fakes import database
+
+RULES = OidcRules(parse_roles(["engineers=member", "admins=owner"]))
+
+
+class Signing:
+    """A browser, the provider, and who has signed in."""
+
+    def __init__(
+        self,
+        client: httpx2.AsyncClient,
+        provider: SmallProvider,
+        people: People,
+        credentials: Credentials,
+    ) -> None:
+        self.client = client
+        self.provider = provider
+        self.people = people
+        self.credentials = credentials
+        self.now = 1000.0
+
+    async def begin(self) -> str:
+        """Return where the provider sends the browser back to."""
+        answer = await self.client.get("/login/oidc")
+        assert answer.status_code == 303, answer.text
+        return self.provider.sign_in(answer.headers["location"])
+
+    async def sign_in(self) -> httpx2.Response:
+        return await self.client.get(await self.begin())
+
+    def principal(self) -> Principal | None:
+        held = self.client.cookies.get(self.credentials.cookie_name) or ""
+        return self.credentials.by_cookie(held)
+
+
+def signing(folder: Path, work: Callable[[Signing], Awaitable[None]], secret: str = SECRET) -> None:
+    async def scenario(provider: SmallProvider) -> None:
+        async with await Store.open(database(folder / "deskhand.db")) as store:
+            people = People(store, lambda: 1000.0)
+            credentials = Credentials("0123456789", lambda: 1000.0, people=people)
+            app = FastAPI()
+            asked = OidcProvider(provider.url, CLIENT, secret)
+            app.include_router(router(asked, RULES, people, credentials, lambda: made.now))
+            transport = httpx2.ASGITransport(app)
+            async with httpx2.AsyncClient(
+                transport=transport, base_url="http://127.0.0.1"
+            ) as client:
+                made = Signing(client, provider, people, credentials)
+                await work(made)
+
+    with small_provider() as provider:
+        asyncio.run(scenario(provider))
+
+
+def test_a_person_signs_in_with_the_role_of_the_group(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        answer = await made.sign_in()
+        assert answer.status_code == 200, answer.text
+        found = made.principal()
+        assert found is not None
+        assert (found.name, found.scopes) == ("Ada", ("role:member",))
+        # The same person again, whose groups and name are others.
+        made.provider.claims |= {"groups": ["engineers", "admins"], "name": "Ada King"}
+        assert (await made.sign_in()).status_code == 200
+        (ada,) = made.people.all
+        assert (ada.name, ada.role) == ("Ada", "owner")
+        # Another person of the same name is another one.
+        made.provider.claims |= {"sub": "18", "name": "Ada"}
+        assert (await made.sign_in()).status_code == 200
+        assert [one.name for one in made.people.all] == ["Ada", "Ada 2"]
+
+    signing(tmp_path, work)
+
+
+def test_without_a_group_nobody_signs_in(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        made.provider.claims["groups"] = ["<others>"]
+        answer = await made.sign_in()
+        assert answer.status_code == 403
+        assert "has a role here" in answer.text
+        assert made.people.all == ()
+        assert made.principal() is None
+
+    signing(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iss": "http://127.0.0.1:1"},
+        {"aud": "another client"},
+        {"nonce": "of another sign-in"},
+        {"exp": 1000},
+    ],
+)
+def test_a_token_for_something_else_is_refused(tmp_path: Path, changes: dict[str, object]) -> None:
+    async def work(made: Signing) -> None:
+        made.provider.changes = changes
+        assert (await made.sign_in()).status_code == 403
+        assert made.principal() is None
+
+    signing(tmp_path, work)
+
+
+def test_a_token_that_another_key_has_signed_is_refused(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        made.provider.signing = ECKey.generate_key("P-256", parameters={"kid": "k1"})
+        assert (await made.sign_in()).status_code == 403
+        assert made.principal() is None
+
+    signing(tmp_path, work)
+
+
+def test_a_sign_in_belongs_to_one_browser_once_and_for_a_while(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        back = await made.begin()
+        held = dict(made.client.cookies)
+        made.client.cookies.clear()
+        assert (await made.client.get(back)).status_code == 403
+        made.client.cookies.update(held)
+        assert (await made.client.get("/login/oidc/callback?state=x&code=one")).status_code == 403
+        assert (await made.client.get(back)).status_code == 200
+        made.client.cookies.update(held)
+        assert (await made.client.get(back)).status_code == 403
+        late = await made.begin()
+        made.now += 601
+        assert (await made.client.get(late)).status_code == 403
+
+    signing(tmp_path, work)
+
+
+def test_a_wrong_secret_and_a_provider_that_is_gone_are_reported(tmp_path: Path) -> None:
+    async def refused(made: Signing) -> None:
+        answer = await made.sign_in()
+        assert answer.status_code == 403
+        assert "invalid_grant" in answer.text
+
+    signing(tmp_path, refused, secret="wrong")
+
+    async def gone(made: Signing) -> None:
+        made.provider.url += "x"
+        answer = await made.client.get("/login/oidc")
+        assert answer.status_code == 303
+        back = made.provider.sign_in(answer.headers["location"])
+        assert (await made.client.get(back)).status_code == 502
+
+    signing(tmp_path, gone)

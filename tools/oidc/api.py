@@ -1,0 +1,170 @@
+"""Routes of the sign-in by a provider.
+
+``GET /login/oidc`` sends the browser to the provider, which sends it back to the callback. The
+state of a sign-in is bound to the browser by a cookie, so that nobody can be signed in as another
+person by a link. The session's cookie is ``SameSite=Strict``: a browser does not send it with a
+redirect that began at the provider. Therefore the callback answers with a page that goes on by
+itself.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from deskhand.tools.people.errors import NameTaken
+from deskhand.tools.people.people import People, RegisteredPerson
+from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.login import set_session_cookie
+from deskhand.vncbridge.auth.people import PersonRole
+
+from .claims import identity_of, name_of, role_of
+from .errors import NoRole, OidcError, ProviderFailed, SignInRefused
+
+PATH = "/login/oidc"
+CALLBACK = f"{PATH}/callback"
+COOKIE = "deskhand_oidc"
+BEGUN_SECONDS = 600.0
+MOST_BEGUN = 1000
+NAMED_BY = "OpenID Connect"
+MOST_NAMESAKES = 100
+
+
+class Provider(Protocol):
+    """A provider; ``deskhand.tools.oidc.provider.OidcProvider`` outside of tests."""
+
+    async def authorization_url(
+        self, redirect_uri: str, state: str, nonce: str, verifier: str
+    ) -> str:
+        """Return the address at which a person signs in."""
+
+    async def claims(
+        self, code: str, redirect_uri: str, nonce: str, verifier: str
+    ) -> Mapping[str, Any]:
+        """Return the claims about the person to whom the provider gave a code."""
+
+
+@dataclass(frozen=True)
+class BegunSignIn:
+    """A sign-in that a browser has begun."""
+
+    nonce: str
+    verifier: str
+    redirect_uri: str
+    ends: float
+
+
+@dataclass(frozen=True)
+class OidcRules:
+    """Which groups have which role, and the claim that has the groups."""
+
+    roles: Mapping[str, PersonRole]
+    groups: str = "groups"
+    public_url: str = ""
+    """Address of the pages, if it is not that of the requests."""
+
+
+def router(
+    provider: Provider,
+    rules: OidcRules,
+    people: People,
+    credentials: Credentials,
+    now: Callable[[], float],
+) -> APIRouter:
+    """Return the routes; ``now`` returns unix time."""
+    routes = APIRouter(include_in_schema=False)
+    begun: dict[str, BegunSignIn] = {}
+
+    @routes.get(PATH)
+    async def begin(request: Request) -> Response:
+        state, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(3))
+        target = _callback(request, rules)
+        try:
+            address = await provider.authorization_url(target, state, nonce, verifier)
+        except OidcError as error:
+            return _refused(error)
+        for old in [one for one, made in begun.items() if made.ends <= now()]:
+            del begun[old]
+        if len(begun) >= MOST_BEGUN:
+            del begun[next(iter(begun))]
+        begun[state] = BegunSignIn(nonce, verifier, target, now() + BEGUN_SECONDS)
+        response = RedirectResponse(address, 303)
+        secure = request.scope["scheme"] == "https"
+        response.set_cookie(
+            COOKIE, state, max_age=int(BEGUN_SECONDS), httponly=True, samesite="lax", secure=secure
+        )
+        return response
+
+    @routes.get(CALLBACK)
+    async def callback(request: Request, state: str = "", code: str = "") -> Response:
+        held = request.cookies.get(COOKIE, "")
+        found = begun.pop(state, None) if held == state else None
+        try:
+            if found is None or found.ends <= now() or not code:
+                raise SignInRefused("This browser has not begun this sign-in, or too long ago.")
+            claims = await provider.claims(code, found.redirect_uri, found.nonce, found.verifier)
+            person = await _person(people, credentials, claims, rules)
+            value = await credentials.sign_in_person(person.id)
+            if value is None:
+                raise SignInRefused("This person was removed.")
+        except OidcError as error:
+            return _refused(error)
+        request.state.signed_in = credentials.by_cookie(value)
+        response = HTMLResponse(_page("You are signed in.", go_on=True))
+        set_session_cookie(request, response, credentials.cookie_name, value)
+        response.delete_cookie(COOKIE)
+        return response
+
+    return routes
+
+
+async def _person(
+    people: People, credentials: Credentials, claims: Mapping[str, Any], rules: OidcRules
+) -> RegisteredPerson:
+    """Return the person of these claims, with the role of the groups; a new one is added."""
+    role = role_of(claims.get(rules.groups), rules.roles)
+    identity = identity_of(claims)
+    known = people.by_identity(identity)
+    if role is None:
+        raise NoRole(f"No group of {name_of(claims)} has a role here.")
+    if known is None:
+        return await _added(people, name_of(claims), role, identity)
+    if known.role != role:
+        known = await people.set_role(known.id, role)
+        credentials.end_streams(known.id)
+    return known
+
+
+async def _added(people: People, name: str, role: PersonRole, identity: str) -> RegisteredPerson:
+    for number in range(1, MOST_NAMESAKES):
+        try:
+            shown = name if number == 1 else f"{name[:50].strip()} {number}"
+            return await people.add(shown, role, NAMED_BY, identity)
+        except NameTaken:
+            continue
+    raise SignInRefused(f"Too many people have the name {name}.")
+
+
+def _callback(request: Request, rules: OidcRules) -> str:
+    host = request.headers.get("host", "")
+    return (rules.public_url or f"{request.scope['scheme']}://{host}").rstrip("/") + CALLBACK
+
+
+def _refused(error: OidcError) -> Response:
+    status = 502 if isinstance(error, ProviderFailed) else 403
+    return HTMLResponse(_page(str(error)), status)
+
+
+def _page(words: str, *, go_on: bool = False) -> str:
+    safe = words.replace("&", "&amp;").replace("<", "&lt;")
+    onward = '<meta http-equiv="refresh" content="0; url=../../">' if go_on else ""
+    link = (
+        '<a href="../../">Go on</a>' if go_on else '<a href="../../login">Back to the sign-in</a>'
+    )
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{onward}'
+        f"<title>Sign in · Deskhand</title><h1>{safe}</h1><p>{link}</p></html>"
+    )
