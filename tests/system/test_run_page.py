@@ -1,5 +1,6 @@
 """A real Chromium on the page of a run: its conversation, with stand-ins for chats behind it."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from deskhand.tools.conversation.views import Json, MessageView, StepView
 from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection
 from tests.system.test_pages_browser import browsing, watched_desktop
 from tests.tools.control_plane.fakes import ControlPlaneFixture, control_plane
+from tests.tools.control_plane.routes.test_recordings import recorded
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -200,7 +202,9 @@ def test_a_card_shows_the_agent_that_its_call_started(
 ) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
-        child = shown.chats.add(title="Find the price", outcome="done", mode="computer_use")
+        made = replace(recorded(shown), title="Find the price", outcome="done")
+        child = replace(made, started_at=100.0, ended_at=112.0)
+        shown.chats.known[child.id] = child
         parent = shown.chats.add(state="running", children=(child.id,))
         call = called("1") | {"name": "spawn_computer_use_agent", "arguments": {"title": "Find"}}
         shown.chats.messages_of[parent.id] = (
@@ -213,6 +217,12 @@ def test_a_card_shows_the_agent_that_its_call_started(
             card = page.locator(".call-card[open] .child")
             await expect(card.get_by_role("link", name="Find the price")).to_be_visible()
             await expect(card.locator(".badge")).to_have_text("Done")
+            await expect(card.locator(".child-length")).to_have_text("12 s")
+            thumbnail = re.compile(f"/files/{child.thumbnail_file_id}$")
+            await expect(card.locator("img")).to_have_attribute("src", thumbnail)
+            await card.get_by_role("button", name="Play here").click()
+            video = re.compile(f"/recordings/{child.id}/video$")
+            await expect(card.locator("video")).to_have_attribute("src", video)
 
     connection.play(scenario())
 

@@ -86,6 +86,7 @@ const STEP_TITLES = {
   interrupt_agent: () => "Interrupt an agent",
   close_agent: () => "Close an agent",
   list_agents: () => "List the agents",
+  report: () => "Report",
 };
 
 /**

@@ -36,13 +36,13 @@ function cardOf(node, open) {
   return card;
 }
 
-/** @param {any} card @param {ConversationNode} node @param {any[]} children */
-function updateCard(card, node, children) {
+/** @param {any} card @param {ConversationNode} node @param {any[]} children @param {boolean} busy */
+function updateCard(card, node, children, busy) {
   const ids = childIdsOf(node);
   const own = children.filter((child) => ids.includes(child.id));
   keyed(card.querySelector(".card-children"), own, (child) => child.id, makeChild, updateChild);
   const { step, call } = node;
-  const shown = /** @type {any} */ (step) || { tool: call?.name, action: null, arguments: call?.arguments || {}, status: "running" };
+  const shown = /** @type {any} */ (step) || { tool: call?.name, action: null, arguments: call?.arguments || {}, status: busy && !node.output ? "running" : "done" };
   card.dataset.step = step?.id || "";
   card.dataset.tone = isFailed(node) ? "bad" : shown.status === "running" ? "busy" : shown.status === "interrupted" ? "quiet" : "good";
   setText(card.querySelector(".card-words"), stepTitle(shown));
@@ -101,11 +101,11 @@ export function makeNode(node, open) {
   }
 }
 
-/** Draws what has changed; `children` are the chats that this one started.
- *  @param {any} made @param {ConversationNode} node @param {(activity: any) => string} inWords @param {any[]} children */
-export function updateNode(made, node, inWords, children) {
+/** Draws what has changed; `children` are the chats that this one started, `busy` whether it works.
+ *  @param {any} made @param {ConversationNode} node @param {(activity: any) => string} inWords @param {any[]} children @param {boolean} busy */
+export function updateNode(made, node, inWords, children, busy) {
   if (node.kind === "call") {
-    updateCard(made, node, children);
+    updateCard(made, node, children, busy);
   } else if (node.kind === "streaming") {
     setText(made.querySelector(".words"), node.text || "");
   } else if (node.kind === "message") {

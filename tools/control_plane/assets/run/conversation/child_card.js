@@ -14,6 +14,8 @@ export function makeChild() {
     element("div", { className: "child-words" }, element("a", {}), element("span", { className: "badge" }), element("span", { className: "child-length" }), element("button", { type: "button", hidden: true }, texts.conversation.playHere)),
   );
   made.querySelector("button").addEventListener("click", () => play(made));
+  // The picture is a larger target for the same; the keyboard has the button.
+  made.querySelector(".child-shot").addEventListener("click", () => made.querySelector("button").hidden || play(made));
   return made;
 }
 
@@ -23,6 +25,7 @@ function play(made) {
   video.setAttribute("aria-label", texts.conversation.childRecording);
   made.querySelector(".child-shot").replaceChildren(video);
   made.querySelector("button").hidden = true;
+  made.querySelector(".child-shot").dataset.plays = "false";
 }
 
 /** @param {any} made @param {any} chat */
@@ -51,5 +54,6 @@ export function updateChild(made, chat) {
   }
   const recorded = !live && (chat.recording_file_ids || []).length > 0;
   made.querySelector("button").hidden = !recorded || !image;
+  shot.dataset.plays = String(recorded && Boolean(image));
   shot.hidden = !live && !chat.thumbnail_file_id && Boolean(image);
 }

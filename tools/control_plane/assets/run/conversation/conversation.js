@@ -8,6 +8,7 @@
 //   the newest node goes on to follow it, until its person scrolls up.
 import { get } from "../../api.js";
 import { byId, keyed } from "../../dom.js";
+import { isAtWork } from "../../words.js";
 import { activityWords } from "./activity_words.js";
 import { makeNode, updateNode } from "./cards.js";
 import { nodesOf } from "./nodes.js";
@@ -94,7 +95,7 @@ export class Conversation {
       nodes.slice(-this.shown),
       (node) => node.key,
       (node) => makeNode(node, this.open),
-      (made, node) => updateNode(made, node, activityWords, this.run.children || []),
+      (made, node) => updateNode(made, node, activityWords, this.run.children || [], isAtWork(this.run.chat)),
     );
     byId("conversation-none").hidden = nodes.length > 0;
     this.toEnd();
