@@ -48,7 +48,7 @@ break-inside:avoid}li>div{flex:1;min-width:0}img{width:320px;max-width:40%;align
 .key i{display:inline-block;width:.8rem;height:.8rem;margin:0 .3rem 0 0}
 .key span{white-space:nowrap;margin-right:1rem}h3{font-size:1rem;margin:1rem 0 .2rem}
 .advice li{display:list-item;border:0;padding:.1rem 0}.advice{margin:0;padding-left:1.2rem}
-.waterfall{display:block;width:100%;margin:.5rem 0;background:#f4f5f7;max-height:40rem}
+.waterfall{display:block;width:100%;margin:.5rem 0;background:#f4f5f7}
 video{display:block;width:100%;margin:.5rem 0;background:#000}.people b{color:#8f3f77}
 @page{margin:15mm}
 @media print{body{margin:0;max-width:none;font-size:10.5pt}li{padding:.3rem 0}img{width:200px}

@@ -18,6 +18,8 @@ COLOURS: dict[Kind, tuple[str, str]] = {
 """Names and colours of the kinds of time."""
 WIDTH, ROW = 1000, 6
 """Units of the drawing: its width, and the height of a row."""
+LEAST_HEIGHT, MOST_HEIGHT = 60, 640
+"""Pixels of the page; the drawing is stretched to them."""
 MOST_ROWS = 300
 
 
@@ -55,9 +57,11 @@ def waterfall_svg(found: Waterfall) -> str:
         )
         name = f"{row.index + 1} {row.title}" if row.index is not None else row.title
         drawn.append(f"<g><title>{escape(name)} ({row.spent():.1f} s)</title>{bars}</g>")
+    shown = min(max(len(rows) * 10, LEAST_HEIGHT), MOST_HEIGHT)
     return (
         f'<svg class="waterfall" role="img" aria-label="Waterfall of the steps" '
-        f'preserveAspectRatio="none" viewBox="0 0 {WIDTH} {len(rows) * ROW}">{"".join(drawn)}</svg>'
+        f'style="height:{shown}px" preserveAspectRatio="none" '
+        f'viewBox="0 0 {WIDTH} {len(rows) * ROW}">{"".join(drawn)}</svg>'
     )
 
 

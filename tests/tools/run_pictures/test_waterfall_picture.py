@@ -37,13 +37,16 @@ def test_a_drawing_has_a_row_for_each_step() -> None:
     assert "<title>1 Click &lt;OK&gt; (4.0 s)</title>" in found
     assert "<title>Ada (4.0 s)</title>" in found
     assert found.count("<rect") == 3
+    assert "height:60px" in found
     assert 'x="500.0" y="6" width="500.0"' in found
     assert waterfall_svg(Waterfall(())) == ""
 
 
 def test_a_drawing_of_a_long_run_is_bounded() -> None:
     rows = tuple(Row(n, "a", "b", "c", False, (TimeSpan("own", n, n + 1),)) for n in range(1000))
-    assert waterfall_svg(Waterfall(rows)).count("<g>") == MOST_ROWS
+    found = waterfall_svg(Waterfall(rows))
+    assert found.count("<g>") == MOST_ROWS
+    assert "height:640px" in found
 
 
 def test_rows_without_time_have_no_length() -> None:
