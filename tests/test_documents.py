@@ -1,5 +1,6 @@
 """Links of README and docs lead somewhere, and README stays short."""
 
+import json
 import re
 from pathlib import Path
 
@@ -40,6 +41,17 @@ def test_every_link_has_a_target(path: Path) -> None:
         if not target.exists() or (anchor and anchor not in anchors(target)):
             wrong.append(link)
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "title"), [("control_plane", "Control plane"), ("desktop", "Desktop")]
+)
+def test_the_page_of_routes_has_all_of_them(name: str, title: str) -> None:
+    page = (ROOT / "docs" / "http-reference.md").read_text()
+    section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+    listed = set(re.findall(r"^### `([A-Z]+ [^`]+)`$", section, re.MULTILINE))
+    known = set(json.loads((ROOT / f"tests/data/operations/{name}.json").read_text()))
+    assert listed == known, "run: python -m scripts.make_http_reference"
 
 
 def test_the_readme_is_short() -> None:
