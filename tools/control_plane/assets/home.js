@@ -5,11 +5,15 @@ import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showDesktops } from "./home/desktops.js";
+import { hasWorked } from "./home/order.js";
+import { StartForm } from "./home/start.js";
 import { role } from "./rights.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
 const SHOWN = 24;
+
+const start = new StartForm(() => again());
 
 async function read() {
   await troubled(async () => {
@@ -20,16 +24,15 @@ async function read() {
     ]);
     const chats = new Map(listed.chats.map((chat) => [chat.id, chat]));
     showDesktops(desktops.desktops, chats);
+    start.showDesktops(desktops.desktops);
 
     const lengths = new Map(recorded.recordings.map((r) => [r.chat_id, r.video_s]));
-    // A chat that only lends its name to callers of the tools has done nothing by itself.
-    const runs = listed.chats
-      .filter((chat) => chat.mode === "computer_use" || chat.turn > 0)
-      .slice(0, SHOWN);
+    const runs = listed.chats.filter(hasWorked).slice(0, SHOWN);
     keyed(byId("runs"), runs, (chat) => chat.id, runCard, (card, chat) =>
       updateRunCard(card, chat, lengths.get(chat.id)),
     );
     byId("runs-none").hidden = runs.length > 0;
+    start.showEarlier(listed.chats);
     byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
     await readBell();
   });
@@ -124,41 +127,6 @@ role.then((found) => {
   byId("start-desktop").hidden = found !== "owner";
 });
 
-byId("task").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const form = event.currentTarget;
-  const words = byId("task-words");
-  const prompt = form.prompt.value.trim();
-  if (!prompt) {
-    words.textContent = "Say first what should be done.";
-    return;
-  }
-  words.textContent = "Starting …";
-  form.inert = true;
-  try {
-    const answer = await post("api/v0/tools/spawn_computer_use_agent", { prompt });
-    if (answer.is_error) {
-      words.textContent = answer.error;
-    } else {
-      form.reset();
-      words.replaceChildren(
-        "Started: ",
-        element("a", { href: address(`runs/${answer.result.chat_id}`) }, answer.result.title || "the run"),
-      );
-    }
-  } catch (error) {
-    words.textContent = error.message;
-  }
-  form.inert = false;
-  again();
-});
-
-byId("prompt").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
-    byId("task").requestSubmit();
-  }
-});
-
 byId("start-desktop").addEventListener("click", async (event) => {
   const button = event.currentTarget;
   button.disabled = true;
@@ -188,7 +156,18 @@ const TOPICS = ["chats", "desktops"];
 // What seldom changes, and is in no event.
 const FACTS_PAUSE = 10_000;
 const again = follow(TOPICS, read);
-const readFacts = follow(TOPICS, async () => void (await Promise.all([readStatus(), readSecrets()])), { pause: FACTS_PAUSE });
+
+async function readModels() {
+  try {
+    start.showModels(await get("api/v0/models"));
+  } catch {
+    // The lists above report that the control plane does not answer; a watcher starts no tasks.
+  }
+}
+
+const readFacts = follow(TOPICS, async () => void (await Promise.all([readStatus(), readSecrets(), readModels()])), {
+  pause: FACTS_PAUSE,
+});
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
     again();

@@ -47,6 +47,15 @@ export const texts = {
     notFound: "Not found",
     search: "Search",
   },
+  start: {
+    empty: "Describe the task first.",
+    noEarlier: "A new task",
+    ownDesktop: "A desktop of its own",
+    started: "Started: ",
+    starting: "Starting …",
+    theRun: "the run",
+    usual: (/** @type {string} */ model) => `${model} (usual)`,
+  },
   panels: {
     addFiles: "Add files",
     beginning: "This is the beginning of the file. Save it to see all of it.",

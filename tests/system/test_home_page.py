@@ -1,0 +1,63 @@
+"""The task box of the home page, in a real Chromium."""
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.system.browsing import plain_page
+from tests.system.services import Service
+from tests.system.test_whole_browser import sign_in
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
+
+
+def test_a_task_is_started_with_its_options(plane: Service, browser: Browser) -> None:
+    desktop = plane.post("/api/v0/desktops", {"name": "chosen"})
+    with plain_page(browser) as page:
+        sign_in(plane, page)
+        page.get_by_label("Task", exact=True).fill("Show the parts")
+        page.locator("#options summary").click()
+        page.get_by_label("Title").fill("Parts")
+        page.get_by_label("Model").fill("scripted:tour")
+        page.locator("#desktop").select_option(label="chosen")
+        page.get_by_label("Steps at most").fill("30")
+        page.get_by_label("Minutes at most").fill("2.5")
+        with page.expect_request("**/spawn_computer_use_agent") as sent:
+            page.get_by_role("button", name="Start the task").click()
+        assert sent.value.post_data_json == {
+            "prompt": "Show the parts",
+            "title": "Parts",
+            "model": "scripted:tour",
+            "desktop": desktop["id"],
+            "budget": {"steps": 30, "minutes": 2.5},
+        }
+        expect(page.locator("#task-words a")).to_have_text("Parts")
+        expect(page.locator("#earlier option", has_text="Parts")).to_be_attached()
+        page.locator("#earlier").select_option(label="Parts")
+        expect(page.get_by_label("Task", exact=True)).to_have_value("Show the parts")
+    run = next(c for c in plane.get("/api/v0/chats")["chats"] if c["title"] == "Parts")
+    plane.tool("wait_agent", chat_id=run["id"], timeout_seconds=120)
+
+
+def test_without_a_key_the_scripts_are_listed_with_what_they_demonstrate(
+    plane: Service, browser: Browser
+) -> None:
+    with plain_page(browser) as page:
+        sign_in(plane, page)
+        hint = page.locator("#key-hint")
+        expect(hint).to_contain_text("the task itself will not be done")
+        hint.locator("summary").click()
+        script = hint.get_by_role("button", name="scripted:tour")
+        expect(script.locator("..")).to_contain_text("Shows the parts of a desktop")
+        script.click()
+        expect(page.get_by_label("Model")).to_have_value("scripted:tour")
+
+
+def test_a_task_that_is_refused_keeps_its_text(plane: Service, browser: Browser) -> None:
+    with plain_page(browser) as page:
+        sign_in(plane, page)
+        page.get_by_label("Task", exact=True).fill("Pay")
+        page.locator("#options summary").click()
+        page.get_by_label("Model").fill("no-such-model")
+        page.get_by_role("button", name="Start the task").click()
+        expect(page.locator("#task-words")).to_contain_text("no-such-model")
+        expect(page.get_by_label("Task", exact=True)).to_have_value("Pay")
