@@ -236,10 +236,10 @@ def test_a_task_that_cannot_start_shows_the_reason(
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
         async with browsing(connection, shown, "/") as page:
-            await page.get_by_label("Task").fill("Look around")
+            await page.get_by_label("Task", exact=True).fill("Look around")
             await page.get_by_role("button", name="Start the task").click()
             await expect(page.locator("#task-words")).to_contain_text("Unknown tool")
-            await expect(page.get_by_label("Task")).to_have_value("Look around")
+            await expect(page.get_by_label("Task", exact=True)).to_have_value("Look around")
 
     connection.play(scenario())
 
