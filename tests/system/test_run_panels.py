@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.system.browsing import plain_page
 from tests.system.gated_model import gated_model, painted_report, plane_of
 from tests.system.services import Service
+from tests.system.test_accessible_pages import AXE, problems
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
@@ -95,11 +96,50 @@ def test_panels_show_what_runs_and_what_changes_on_the_desktop(
     ):
         chat = start(plane)
         model.gates[last].wait()
+        page.add_init_script(path=AXE)
         sign_in(plane, page, f"/runs/{chat}")
         check_processes(page)
+        found = problems(page)
         check_files(page, tmp_path)
+        found += problems(page)
         check_changes(page)
+        found += problems(page)
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert not found + problems(page)
         check_open_file(page)
+
+
+NODES = "[...document.querySelectorAll('#conversation > *')].map((node) => node.outerHTML)"
+
+
+@pytest.mark.slow("a control plane with an agent at work, and a browser")
+def test_a_page_open_from_the_start_has_the_nodes_of_one_opened_after_the_run(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with (
+        gated_model(STEPS, 0) as model,
+        plane_of(tmp_path, model, "nodes") as plane,
+        plain_page(browser) as early,
+        plain_page(browser) as late,
+    ):
+        chat = start(plane)
+        model.gates[0].wait()
+        sign_in(plane, early, f"/runs/{chat}")
+        expect(early.get_by_label("Message", exact=True).last).to_be_visible()
+        early.get_by_label("Message", exact=True).last.fill("Also look at the log.")
+        early.get_by_role("button", name="Send", exact=True).click()
+        expect(early.get_by_text("Sent.")).to_be_visible()
+        model.gates[0].open()
+        for page in (early, late):
+            if page is late:
+                sign_in(plane, late, f"/runs/{chat}")
+                tab(late, "Conversation")
+            expect(page.locator("#facts .badge")).to_have_text("Done")
+            expect(page.locator(".call-card")).to_have_count(len(STEPS))
+            expect(page.locator(".said")).to_have_count(2)
+            expect(page.locator(".said-queued:not(:empty)")).to_have_count(0)
+        same = f"wanted => JSON.stringify({NODES}) === JSON.stringify(wanted)"
+        early.wait_for_function(same, arg=late.evaluate(NODES))
 
 
 def start(plane: Service) -> str:
