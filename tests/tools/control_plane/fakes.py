@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 from uuid import UUID, uuid4
 
@@ -30,17 +30,21 @@ from deskhand.tools.live_updates.api import MOST_PAGES
 from deskhand.tools.live_updates.api import router as live_router
 from deskhand.tools.live_updates.connection import LiveSources
 from deskhand.tools.live_updates.desktop_changes import DesktopChanges
+from deskhand.tools.people.api import router as people_router
+from deskhand.tools.people.people import People
 from deskhand.tools.run_activities.activity import (
     Activity,
     control_sessions,
     in_order,
     without_texts,
 )
+from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import BytesMissing, DiskLow, UnknownRow
 from deskhand.tools.templates.errors import UnknownTemplate
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
+from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.server.server import Serving
 
 Json = dict[str, Any]
@@ -552,6 +556,9 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     )
     credentials = Credentials("0123456789ab", time.time)
     credentials.accept_token(TOKEN, Principal("admin", scopes))
+    # Nobody is added: the store is not used.
+    people = People(cast(Store, None), time.time)
+    add_routes(app, people_router(people, credentials, lambda: ""))
     install_auth(
         *(app, AccessPolicy(), credentials),
         kin=owners,
