@@ -104,6 +104,8 @@ def test_without_a_chat_there_are_no_fields_of_one(file: Path, ancestors: str) -
         (f"/api/v0/chats/{'a' * 36}", None),
         (f"/api/v0/files/{CHAT}", None),
     ],
+    # The id is another one in each worker.
+    ids=["chat", "run", "no uuid", "file"],
 )
 def test_a_request_about_a_run_names_it(file: Path, path: str, chat: str | None) -> None:
     ask(STARTED, path=path)
