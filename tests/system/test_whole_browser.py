@@ -56,7 +56,7 @@ def test_a_person_watches_takes_control_and_types_into_a_terminal(
 
     with plain_page(browser) as page:
         sign_in(plane, page)
-        expect(page.get_by_text("for a person").first).to_be_visible()
+        expect(page.locator("#desktops").get_by_text("for a person")).to_be_visible()
         page.goto(f"{plane.url}/desktops/{made['id']}")
         page.wait_for_function(MANY_COLOURS)
         plane.post(f"{base}/processes/start", {"command": TERMINAL, "background": True})
