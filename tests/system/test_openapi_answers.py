@@ -302,6 +302,7 @@ def _use_its_recording(asked: Documented, chat: str) -> None:
 
 def _use_tools_and_files(asked: Documented, chat: str) -> None:
     assert asked("GET", "/api/v0/models")["scripts"]
+    assert asked("GET", "/api/v0/system")["settings"]
     asked("GET", "/api/v0/tools")
     assert asked("POST", "/api/v0/tools/execute", json={"command": ""})["is_error"]
     asked("POST", "/api/v0/tools/fly", json={})

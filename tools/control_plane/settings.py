@@ -152,6 +152,8 @@ class Settings:
     """Claim that has the groups of a person."""
     insecure: bool = False
     """True to listen for other machines without TLS."""
+    sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+    """Source of each setting that is not a default: ``file``, ``environment`` or ``flag``."""
 
 
 def load(
@@ -162,15 +164,18 @@ def load(
     Raises:
         BadSetting: If a name or value is not valid; the error names its source.
     """
-    known = {field.name: field.default for field in fields(Settings)}
+    known = {field.name: field.default for field in fields(Settings) if field.name != "sources"}
+    given = {
+        "file": _from_file(file_text, known),
+        "environment": _from_environment(environment, known),
+        "flag": {name: value for name, value in flags.items() if value is not None},
+    }
     values: dict[str, Any] = {"data_dir": default_data_dir}
-    # Later sources overwrite earlier ones, so the order of the next steps is the precedence.
-    values |= _from_file(file_text, known)
-    for name in known:
-        text = environment.get(PREFIX + name.upper())
-        if text is not None:
-            values[name] = _read(text, known[name], PREFIX + name.upper())
-    values |= {name: value for name, value in flags.items() if value is not None}
+    sources: dict[str, str] = {}
+    # Later sources overwrite earlier ones, so their order is the precedence.
+    for source, found in given.items():
+        values |= found
+        sources |= dict.fromkeys(found, source)
     # Desktop services get paths below the data directory, and their current directory is "/".
     values["data_dir"] = Path(values["data_dir"]).expanduser().absolute()
     store = values.get("store", "")
@@ -192,7 +197,7 @@ def load(
     if problem:
         raise BadSetting("uid_base", problem)
     _check_logs(values.get("log_level", LOG_LEVELS[2]), values.get("log_format", LOG_FORMATS[0]))
-    settings = Settings(**values)
+    settings = Settings(**values, sources=sources)
     _check_oidc(settings)
     try:
         dialects(settings.speak)
@@ -261,6 +266,15 @@ def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:
     if settings.egress or not root:
         return EgressPolicy(base, base)
     return EgressPolicy(base, parse_egress("internet", (), grants, required=False))
+
+
+def _from_environment(environment: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
+    names = {name: PREFIX + name.upper() for name in known}
+    return {
+        name: _read(environment[variable], known[name], variable)
+        for name, variable in names.items()
+        if variable in environment
+    }
 
 
 def _from_file(text: str, known: Mapping[str, Any]) -> dict[str, Any]:

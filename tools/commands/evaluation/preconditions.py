@@ -31,7 +31,7 @@ def read_given_settings(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
     Raises:
         BadSetting: If a name or value is wrong.
     """
-    known = [field.name for field in fields(Settings) if field.name not in OWN]
+    known = [field.name for field in fields(Settings) if field.name not in {*OWN, "sources"}]
     found: dict[str, str] = {}
     for text in given:
         name, equals, value = text.partition("=")

@@ -61,6 +61,24 @@ DESKTOP = record(
         "profile": nullable(TEXT),
     },
 )
+_USAGE = record("DiskUsage", {"name": TEXT, "files": COUNT, "bytes": COUNT})
+SYSTEM = record(
+    "SystemReport",
+    {
+        "version": TEXT,
+        "settings": array(
+            record("SettingInForce", {"name": TEXT, "value": TEXT, "source": TEXT}),
+        ),
+        "disk_by_kind": array(_USAGE),
+        "disk_by_run": described(array(_USAGE), "Of the runs that take most; the name is the id."),
+        "secrets": described(array(TEXT), "Names, never values."),
+        "desktops": described(mapping(COUNT), "Number of desktops by status."),
+        "errors": described(
+            array(record("LoggedError", {"time": TEXT, "logger": TEXT, "text": TEXT})),
+            "Of the log, the newest first.",
+        ),
+    },
+)
 MODELS = record(
     "Models",
     {

@@ -14,6 +14,7 @@ from .administration import (
     SECRET,
     SECRETS,
     STATUS,
+    SYSTEM,
 )
 from .chats import CHAT, CHATS, FILE, FILES, MESSAGES, STOPPED, TOOL_RESULT, TOOLS, WHOLE_CHAT
 from .people import NEW_PERSON, OWN_PERSON, PEOPLE, PERSON, SHARED_RUN, SIGN_IN_LINK
@@ -84,6 +85,7 @@ OPERATIONS: ApiOperations = {
     "GET /api/v0/models": ApiOperation("list_models", MODELS),
     "GET /api/v0/profiles": ApiOperation("list_profiles", PROFILES),
     "DELETE /api/v0/profiles/{name}": ApiOperation("delete_profile"),
+    "GET /api/v0/system": ApiOperation("read_system", SYSTEM),
     "GET /api/v0/secrets": ApiOperation("list_secrets", SECRETS),
     "PUT /api/v0/secrets/{name}": ApiOperation("put_secret", SECRET),
     "DELETE /api/v0/secrets/{name}": ApiOperation("delete_secret"),

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from deskhand.desktop.context.places import VARIABLES
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
@@ -74,12 +74,12 @@ from .late_modules import mcp_callers, operations
 from .launching import DesktopLaunching
 from .live import live_router
 from .machine_tools import machine_tools
-from .measured import metrics_router
 from .models import models_router, open_models, start_preloading
 from .oidc import oidc_routers
 from .people import open_people
 from .playbooks import OpenPlaybooks
 from .retention import maintenance_of
+from .system import report_routers
 
 log = logging.getLogger(__name__)
 TIDY_SECONDS = 15.0
@@ -157,10 +157,10 @@ async def control_plane(
             owner_name=people.owner_name,
             ready=lambda: _is_writable(store),
             pages=[
-                *(pages_router(settings.allowed_origins), playbooks.router(chats)),
+                *_page_routers(settings, playbooks.router(chats), models_router(models, scripted)),
                 live_router(credentials.instance, chats, fleet, store, closing, stack, people),
                 *admin_routers(secret_store, audit, credentials, base_url, store, fleet, people),
-                *(metrics_router(data, store, chats, fleet), models_router(models, scripted)),
+                *report_routers(settings, store, chats, fleet, secret_store),
             ],
         )
         _add_mcp(app, chats, store, base_url)
@@ -169,6 +169,10 @@ async def control_plane(
         maintenance = maintenance_of(settings, store, disk, upload_queue)
         _start_tidying(stack, chats, maintenance, recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+
+
+def _page_routers(settings: Settings, *others: APIRouter) -> tuple[APIRouter, ...]:
+    return pages_router(settings.allowed_origins), *others
 
 
 def _models(

@@ -1,0 +1,103 @@
+"""Route of the page *System*: what an owner needs to know about one control plane."""
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.store.retention import Kept
+
+LARGEST_RUNS = 20
+HIDDEN = "(hidden)"
+
+
+@dataclass(frozen=True)
+class SettingInForce:
+    """A setting with its value as a text, and where the value comes from."""
+
+    name: str
+    value: str
+    source: str
+    """``default``, ``file``, ``environment`` or ``flag``."""
+
+
+@dataclass(frozen=True)
+class DiskUsage:
+    """Number and bytes of the files of one kind, or of one run."""
+
+    name: str
+    """The kind, or the id of the run's chat."""
+    files: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class LoggedError:
+    """An error of the log."""
+
+    time: str
+    logger: str
+    text: str
+
+
+@dataclass(frozen=True)
+class SystemReport:
+    """The state of a control plane."""
+
+    version: str
+    settings: Sequence[SettingInForce]
+    disk_by_kind: Sequence[DiskUsage]
+    disk_by_run: Sequence[DiskUsage]
+    """Of the runs that take most, the largest first."""
+    secrets: Sequence[str]
+    """Names, never values."""
+    desktops: Mapping[str, int]
+    """Number of desktops by status."""
+    errors: Sequence[LoggedError] = field(default_factory=tuple)
+    """Of the log, the newest first."""
+
+
+def router(report: Callable[[], Awaitable[SystemReport]]) -> APIRouter:
+    """Return the route of ``/api/v0/system``, for administrators."""
+    routes = APIRouter(prefix="/api/v0", tags=["status"])
+
+    @routes.get("/system")
+    async def system() -> JSONResponse:
+        """Version, settings with their sources, disk use, names of secrets, and last errors."""
+        return JSONResponse(asdict(await report()))
+
+    return routes
+
+
+def settings_in_force(settings: Settings) -> list[SettingInForce]:
+    """Return all settings by name; the value of a secret one is hidden."""
+    found = []
+    for one in fields(settings):
+        if one.name == "sources":
+            continue
+        value = getattr(settings, one.name)
+        text = ", ".join(value) if isinstance(value, tuple) else str("" if value is None else value)
+        shown = text if one.repr or not text else HIDDEN
+        found.append(SettingInForce(one.name, shown, settings.sources.get(one.name, "default")))
+    return sorted(found, key=lambda setting: setting.name)
+
+
+def usage_by_kind(files: Iterable[Kept]) -> list[DiskUsage]:
+    """Return the use of the disk by kind of file, the largest first."""
+    return _usage((file.kind, file.size) for file in files)
+
+
+def usage_by_run(files: Iterable[Kept]) -> list[DiskUsage]:
+    """Return the use of the disk by the runs that take most, the largest first."""
+    return _usage((file.chat_id, file.size) for file in files if file.chat_id)[:LARGEST_RUNS]
+
+
+def _usage(sizes: Iterable[tuple[str, int]]) -> list[DiskUsage]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for name, size in sizes:
+        found[name].append(size)
+    usages = [DiskUsage(name, len(sizes), sum(sizes)) for name, sizes in found.items()]
+    return sorted(usages, key=lambda usage: (-usage.bytes, usage.name))

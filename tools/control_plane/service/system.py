@@ -1,0 +1,83 @@
+"""The report of the page *System*, gathered from the parts of a control plane."""
+
+import asyncio
+import json
+from collections import Counter, deque
+from importlib.metadata import version
+from pathlib import Path
+
+from fastapi import APIRouter
+
+from deskhand.tools.agents.chats.chats import Chats
+from deskhand.tools.control_plane.routes.system import (
+    DiskUsage,
+    LoggedError,
+    SystemReport,
+    router,
+    settings_in_force,
+    usage_by_kind,
+    usage_by_run,
+)
+from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.secrets.store import SecretStore
+from deskhand.tools.store import files
+from deskhand.tools.store.database import Store
+
+from .measured import metrics_router
+
+MOST_ERRORS = 20
+_PARTS = {"database": "deskhand.db*", "logs": "logs/*", "reserve": "reserve"}
+
+
+def report_routers(
+    settings: Settings, store: Store, chats: Chats, fleet: Fleet, secret_store: SecretStore
+) -> tuple[APIRouter, APIRouter]:
+    """Return the routes of the metrics and of the report."""
+    measured = metrics_router(settings.data_dir, store, chats, fleet)
+    return measured, system_router(settings, store, fleet, secret_store)
+
+
+def system_router(
+    settings: Settings, store: Store, fleet: Fleet, secret_store: SecretStore
+) -> APIRouter:
+    """Return the route of the report."""
+    data = settings.data_dir
+
+    async def report() -> SystemReport:
+        stored = await store.read(files.kept)
+        others, errors = await asyncio.to_thread(lambda: (_others(data), _errors(data)))
+        return SystemReport(
+            version("deskhand"),
+            settings_in_force(settings),
+            [*usage_by_kind(stored), *others],
+            usage_by_run(stored),
+            [secret.name for secret in secret_store.listed()],
+            # ``asdict`` cannot copy a Counter.
+            dict(Counter[str](one.status for one in await fleet.list())),
+            errors,
+        )
+
+    return router(report)
+
+
+def _others(data: Path) -> list[DiskUsage]:
+    found = []
+    for name, pattern in _PARTS.items():
+        sizes = [path.stat().st_size for path in data.glob(pattern) if path.is_file()]
+        found.append(DiskUsage(name, len(sizes), sum(sizes)))
+    return found
+
+
+def _errors(data: Path) -> list[LoggedError]:
+    newest: deque[LoggedError] = deque(maxlen=MOST_ERRORS)
+    log = data / "logs" / "service.jsonl"
+    if not log.is_file():
+        return []
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            # Most lines are no errors, and need not be parsed.
+            if '"level": "error"' in line:
+                entry = json.loads(line)
+                newest.append(LoggedError(entry["time"], entry["logger"], entry["event"]))
+    return list(reversed(newest))
