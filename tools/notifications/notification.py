@@ -42,6 +42,19 @@ class Notification:
     """Unix time of the next attempt."""
 
 
+@dataclass(frozen=True)
+class TurnEnding:
+    """The end of a turn, as a notification reports it."""
+
+    chat_id: str
+    title: str
+    state: str
+    at: float
+    outcome: str | None
+    report: str
+    error: str | None
+
+
 def question_body(question: ChatQuestion, title: str, base_url: str) -> Json:
     """Return the event of a question; its link has no credential."""
     return {
@@ -50,6 +63,19 @@ def question_body(question: ChatQuestion, title: str, base_url: str) -> Json:
         "chat": {"id": question.chat_id, "title": title, "state": "requires_action"},
         "question": question.to_json(),
         "url": f"{base_url}/runs/{question.chat_id}" if base_url else None,
+    }
+
+
+def end_body(end: TurnEnding, base_url: str) -> Json:
+    """Return the event of the end of a turn: ``ended``, or ``failed`` after an error."""
+    return {
+        "event": "failed" if end.error is not None else "ended",
+        "at": end.at,
+        "chat": {"id": end.chat_id, "title": end.title, "state": end.state},
+        "outcome": end.outcome,
+        "report": end.report,
+        "error": end.error,
+        "url": f"{base_url}/runs/{end.chat_id}" if base_url else None,
     }
 
 

@@ -21,10 +21,11 @@ from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from . import rows as rows
 from .errors import DeliveryFailed
-from .notification import Notification, question_body, retry_after
+from .notification import Notification, TurnEnding, end_body, question_body, retry_after
 
 log = logging.getLogger(__name__)
 
@@ -58,6 +59,24 @@ class NotificationSender:
         now = self._now()
         event = Notification(str(uuid.uuid4()), question.chat_id, question.id, body, now, 0, now)
         await rows.insert(session, event)
+
+    async def ended(self, session: AsyncSession, chat: ChatRow, turn: TurnRow) -> None:
+        """Insert the event of a turn's end, in its transaction.
+
+        A subagent's turn is reported to its parent and not to people.
+        """
+        if chat.parent_id is not None and (await chats.get(session, chat.parent_id)).turn:
+            return
+        failed = turn.status == "failed"
+        now = self._now()
+        ending = TurnEnding(
+            *(chat.id, chat.title, "error" if failed else "waiting", turn.ended_at or now),
+            *(turn.outcome, turn.report, turn.error if failed else None),
+        )
+        body = end_body(ending, self._base_url)
+        await rows.insert(
+            session, Notification(str(uuid.uuid4()), chat.id, None, body, now, 0, now)
+        )
 
     def wake(self) -> None:
         """Send what was committed just now."""

@@ -1,13 +1,16 @@
 import hashlib
 import hmac
 import json
+from dataclasses import replace
 
 import pytest
 
 from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.notifications.notification import (
     Notification,
+    TurnEnding,
     encoded,
+    end_body,
     is_public,
     question_body,
     retry_after,
@@ -23,6 +26,15 @@ def test_the_event_of_a_question_has_a_link_without_a_credential() -> None:
     assert body["url"] == "http://plane/runs/c1"
     assert (body["event"], body["question"]["id"], body["at"]) == ("question", "q1", 10.0)
     assert question_body(QUESTION, "Order", "")["url"] is None
+
+
+def test_the_end_of_a_turn_is_an_event_of_its_own() -> None:
+    ended = TurnEnding("c1", "Order", "waiting", 5.0, "done", "Paid", None)
+    body = end_body(ended, "http://plane")
+    assert (body["event"], body["outcome"], body["report"]) == ("ended", "done", "Paid")
+    assert body["url"] == "http://plane/runs/c1"
+    failed = end_body(replace(ended, state="error", error="No key."), "")
+    assert (failed["event"], failed["error"], failed["url"]) == ("failed", "No key.", None)
 
 
 def test_the_body_is_signed_with_the_time() -> None:

@@ -63,6 +63,10 @@ async def all_gone(p: OpenChats) -> None:
         pass
 
 
+def events(receiver: FakeReceiver) -> list[str]:
+    return [one.body["event"] for one in receiver.attempts]
+
+
 def asking() -> ScriptedModel:
     asks = call("request_human", reason="Please sign in.")
     return ScriptedModel([[asks], [report("Signed in")]])
@@ -85,7 +89,8 @@ def test_a_question_is_sent_once_and_retried_until_it_is_taken(tmp_path: Path) -
             async with sending(p, again):
                 await p.chats.answer(chat.id, "Done")
                 await p.until(chat.id, "waiting")
-            assert again.attempts == []
+                await all_gone(p)
+            assert events(again) == ["ended"]
 
     asyncio.run(scenario())
 
@@ -130,6 +135,40 @@ def test_after_a_restart_only_questions_that_are_open_are_sent(tmp_path: Path) -
             async with sending(p, receiver):
                 await receiver.taken.wait()
                 await all_gone(p)
-            assert [one.chat_id for one in receiver.attempts] == [still.id]
+            asked = [one for one in receiver.attempts if one.body["event"] == "question"]
+            assert [one.chat_id for one in asked] == [still.id]
+
+    asyncio.run(scenario())
+
+
+def test_the_end_of_a_task_is_sent_and_the_ends_of_its_subagents_are_not(tmp_path: Path) -> None:
+    spawn = call("spawn_agent", type="general", prompt="Count", model="child")
+    parent = ScriptedModel([[spawn], [call("wait_agent", chat_id="{child}")], [report("Counted")]])
+    child = ScriptedModel([[report("3")]])
+
+    async def scenario() -> None:
+        receiver = FakeReceiver()
+        models = {"parent": parent, "child": child}
+        async with open_chats(tmp_path, models) as p, sending(p, receiver):
+            chat = await p.chats.create(prompt="Go", title="Order")
+            await p.until(chat.id, "waiting")
+            await all_gone(p)
+            (sent,) = receiver.attempts
+            assert (sent.chat_id, sent.body["event"]) == (chat.id, "ended")
+            assert (sent.body["outcome"], sent.body["report"]) == ("done", "Counted")
+
+    asyncio.run(scenario())
+
+
+def test_a_task_that_fails_is_sent_with_its_error(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        receiver = FakeReceiver()
+        broken = ScriptedModel([RuntimeError("no more")])
+        async with open_chats(tmp_path, {"parent": broken}) as p, sending(p, receiver):
+            chat = await p.chats.create(prompt="Go")
+            await p.until(chat.id, "error")
+            await all_gone(p)
+            assert events(receiver) == ["failed"]
+            assert "no more" in receiver.attempts[0].body["error"]
 
     asyncio.run(scenario())

@@ -164,13 +164,13 @@ class CallGates:
     """Makes the gates of chats; ``setting`` is the mode of chats that name none, may be empty."""
 
     def __init__(self, questions: Questions, setting: str) -> None:
-        self._questions = questions
+        self.questions = questions
         self._setting = setting
 
     def __call__(self, view: ChatView, *, scripted: bool) -> CallGate:
         """Return the gate of a chat; ``scripted`` if no real model drives it."""
         mode = view.restrictions.approval or default_approval(self._setting, scripted=scripted)
-        return CallGate(self._questions, view.id, replace(view.restrictions, approval=mode))
+        return CallGate(self.questions, view.id, replace(view.restrictions, approval=mode))
 
 
 _ASK_THEMSELVES = frozenset(("request_human", "approve_mcp_server"))

@@ -180,13 +180,18 @@ class TurnRunner:
             _write_end(turn, ended, status, self._repository.now())
             turn.last_step_hash = await steps.hash_of_turn(session, turn)
             await write_recording(session, chat, turn, recorded)
+            if notices is not None:
+                await notices.ended(session, chat, turn)
 
+        notices = self._gates.questions.notices
         if interrupting:
             event = StateEvent.FINISH_INTERRUPTION
         else:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
         transition = await self._repository.move(chat_id, event, before=write)
         # Only after the commit, see the module's docstring.
+        if notices is not None:
+            notices.wake()
         self._waits.forget(chat_id)
         await self._ended_recordings.committed(chat_id)
         if transition.state is ChatState.RUNNING:

@@ -31,7 +31,7 @@ from deskhand.tools.conversation.states import StateEvent
 from deskhand.tools.kit.support.spec import ToolContext
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.tools.store.schema import ChatRow
+from deskhand.tools.store.schema import ChatRow, TurnRow
 
 from . import rows as rows
 
@@ -78,11 +78,14 @@ class QuestionEvents(Protocol):
         """Record an event soon."""
 
 
-class QuestionNotices(Protocol):
+class ChatNotices(Protocol):
     """The sender of notifications."""
 
     async def asked(self, session: AsyncSession, question: ChatQuestion) -> None:
         """Insert the event of a question, in the transaction that asks it."""
+
+    async def ended(self, session: AsyncSession, chat: ChatRow, turn: TurnRow) -> None:
+        """Insert the event of the end of a turn, in the transaction that ends it."""
 
     def wake(self) -> None:
         """Send what was committed just now."""
@@ -94,7 +97,7 @@ class Questions:
     def __init__(self, chats: AskingChats, events: QuestionEvents | None = None) -> None:
         self._chats = chats
         self._events = events
-        self.notices: QuestionNotices | None = None
+        self.notices: ChatNotices | None = None
         self._waits: dict[str, asyncio.Future[ChatQuestion]] = {}
         """By the id of the step that asks."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
