@@ -93,3 +93,7 @@ declare module "*/viewer/viewer.js" {
     close(): void;
   }
 }
+
+declare module "*/viewer/wishes.js" {
+  export function wishes(query: string): { watchOnly: boolean; bare: boolean };
+}

@@ -1,5 +1,8 @@
 // The control plane's API. Every address is relative to the page, so that a proxy may put the
 // pages below a path of its own.
+import { compareClocks } from "./server_clock.js";
+
+export { serverNow } from "./server_clock.js";
 
 const root = new URL(document.documentElement.dataset.root ?? "", document.baseURI);
 
@@ -23,21 +26,6 @@ export class Refused extends Error {
   }
 }
 
-/** Seconds by which the service's clock is ahead of the browser's. */
-let ahead = 0;
-
-/** @param {Response} answer */
-function compareClocks(answer) {
-  const difference = (Date.parse(answer.headers.get("Date") ?? "") - Date.now()) / 1000;
-  // The header has whole seconds, and the answer was on the way.
-  if (Math.abs(difference) > 5) {
-    ahead = difference;
-  }
-}
-
-/** The time of the service, in unix seconds: a browser's clock may be wrong. */
-export const serverNow = () => Date.now() / 1000 + ahead;
-
 /**
  * @param {string} path
  * @param {RequestInit} options
@@ -49,7 +37,7 @@ async function request(path, options) {
   } catch {
     throw new Refused(0, { message: "The service does not answer." });
   }
-  compareClocks(answer);
+  compareClocks(answer.headers.get("Date"));
   if (answer.status === 401) {
     const here = location.pathname.slice(root.pathname.length) + location.search;
     location.assign(address(`login?next=${encodeURIComponent(here)}`));

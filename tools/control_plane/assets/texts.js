@@ -106,6 +106,11 @@ export const texts = {
     title: (/** @type {string} */ one, /** @type {string} */ other) => `${one} and ${other}`,
     rows: { outcome: "Outcome", model: "Model", steps: "Steps", failed: "Failed steps", time: "Time", modelTime: "Time of the model", tokens: "Tokens", cost: "Cost" },
   },
+  live: {
+    desktop: "Desktop",
+    noAgent: "No agent works here",
+    toRun: "Go to its run",
+  },
   recording: {
     back: "One second back",
     begin: "Begin a span here",

@@ -1,4 +1,5 @@
 // Numbers and states in words.
+import { serverNow } from "./server_clock.js";
 
 /** @type {Record<string, [string, Tone]>} */
 const STATES = {
@@ -147,7 +148,7 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
  *
  * @param {number} time
  */
-export function ago(time, now = Date.now() / 1000) {
+export function ago(time, now = serverNow()) {
   const passed = Math.max(0, now - time);
   if (passed < 45) {
     return "just now";
@@ -183,7 +184,7 @@ export function size(bytes) {
  */
 export function took(chat) {
   const from = chat.started_at ?? chat.created_at;
-  const to = chat.ended_at ?? (isBusy(chat) ? Date.now() / 1000 : null);
+  const to = chat.ended_at ?? (isBusy(chat) ? serverNow() : null);
   return to === null ? "" : duration(to - from);
 }
 

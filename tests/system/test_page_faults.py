@@ -1,0 +1,177 @@
+"""Pages of a real Chromium survive what goes wrong behind them."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+from websockets.sync.client import connect
+
+from tests.system.browsing import plain_page
+from tests.system.services import PATIENCE, Service, service_pid
+from tests.system.test_whole_browser import sign_in
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
+
+AN_HOUR = 3_600_000
+"""Milliseconds."""
+OTHER_CLOCK = "{ const now = Date.now.bind(Date); Date.now = () => now() + (%d); }"
+VIEWERS = 500
+
+
+@contextmanager
+def signed_in(browser: Browser, plane: Service, path: str) -> Iterator[Page]:
+    with plain_page(browser) as page:
+        sign_in(plane, page, path)
+        yield page
+
+
+def recorded_run(plane: Service) -> str:
+    spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
+    chat = str(spawned["chat_id"])
+    assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["recording_file_id"]
+    return chat
+
+
+@pytest.fixture(scope="module")
+def run(fresh_plane: Service) -> str:
+    """A run that has ended, with its recording."""
+    return recorded_run(fresh_plane)
+
+
+def heading(page: Page, text: str) -> None:
+    expect(page.locator("main:visible h1")).to_have_text(text)
+
+
+@pytest.mark.slow("a desktop")
+@pytest.mark.parametrize("wrong", [AN_HOUR, -AN_HOUR])
+def test_times_are_right_where_the_clock_of_the_browser_is_not(
+    fresh_plane: Service, browser: Browser, wrong: int
+) -> None:
+    desktop = fresh_plane.post("/api/v0/desktops", {"name": f"made now, {wrong}"})["id"]
+    with plain_page(browser) as page:
+        page.add_init_script(OTHER_CLOCK % wrong)
+        sign_in(fresh_plane, page)
+        card = page.locator("#desktops li").filter(has_text=f"made now, {wrong}")
+        expect(card.get_by_text("started just now")).to_be_visible()
+    assert fresh_plane.http.delete(f"/api/v0/desktops/{desktop}").is_success
+
+
+@pytest.mark.slow("a run")
+def test_a_recording_that_is_deleted_while_it_plays(
+    fresh_plane: Service, browser: Browser, run: str
+) -> None:
+    recordings = fresh_plane.get(f"/api/v0/runs/{run}")["recordings"]
+    with signed_in(browser, fresh_plane, f"/runs/{run}") as page:
+        page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        page.get_by_role("button", name="Play", exact=True).first.click()
+        for one in recordings:
+            assert fresh_plane.http.delete(one["url"]).is_success
+        expect(page.get_by_text("There is no recording of this run.")).to_be_visible()
+        page.get_by_role("tab", name="Steps").click()
+        expect(page.locator("#steps button").first).to_be_visible()
+
+
+@pytest.mark.slow("a run")
+def test_a_run_that_is_deleted_while_it_is_watched(fresh_plane: Service, browser: Browser) -> None:
+    chat = recorded_run(fresh_plane)
+    with signed_in(browser, fresh_plane, f"/runs/{chat}") as page:
+        heading(page, "The date")
+        assert fresh_plane.http.delete(f"/api/v0/chats/{chat}").is_success
+        heading(page, "There is no such run")
+
+
+@pytest.mark.slow("a desktop")
+def test_a_desktop_that_dies_while_a_person_takes_control(
+    fresh_plane: Service, browser: Browser
+) -> None:
+    made = fresh_plane.post("/api/v0/desktops", {"name": "to die"})
+    with signed_in(browser, fresh_plane, f"/desktops/{made['id']}") as page:
+        page.get_by_role("button", name="Take control").click()
+        name = page.get_by_label("Your name")
+        if name.is_visible():
+            name.fill("Ann")
+        # While the name is asked, or control is on its way.
+        os.kill(service_pid(made["pid"]), signal.SIGKILL)
+        heading(page, "This desktop was lost")
+        expect(page.get_by_role("button", name="Give back")).to_be_hidden()
+
+
+@pytest.mark.slow("a desktop, and 500 sockets")
+def test_a_page_is_painted_and_follows_what_happens_beside_500_viewers(
+    fresh_plane: Service, browser: Browser
+) -> None:
+    made = fresh_plane.post("/api/v0/desktops", {"name": "seen by many"})
+    live = f"{fresh_plane.url.replace('http', 'ws', 1)}/api/v0/live"
+    headers = {"Authorization": f"Bearer {fresh_plane.token}"}
+    topics = ("chats", "desktops", f"viewers:{made['id']}", f"shot:{made['id']}?width=320")
+    with ExitStack() as stack:
+        for _ in range(VIEWERS):
+            socket = stack.enter_context(
+                connect(live, additional_headers=headers, proxy=None, open_timeout=PATIENCE)
+            )
+            for topic in topics:
+                socket.send(json.dumps({"subscribe": topic}))
+        page = stack.enter_context(signed_in(browser, fresh_plane, "/"))
+        card = page.locator("#desktops li").filter(has_text="seen by many")
+        expect(card.locator("img")).to_be_visible()
+        assert fresh_plane.http.delete(f"/api/v0/desktops/{made['id']}").is_success
+        expect(card).to_have_count(0)
+
+
+@pytest.mark.slow("a run")
+def test_a_share_link_that_is_revoked_while_it_is_open(
+    fresh_plane: Service, browser: Browser, run: str
+) -> None:
+    link = fresh_plane.post("/api/v0/tokens", {"scopes": [f"run:{run}:view"]})
+    with plain_page(browser) as page:
+        page.goto(f"{fresh_plane.url}/login?next=/runs/{run}#code={link['token']}")
+        page.wait_for_url(f"{fresh_plane.url}/runs/{run}")
+        heading(page, "The date")
+        assert fresh_plane.http.delete(f"/api/v0/tokens/{link['id']}").is_success
+        # The socket ends with the link, and the page asks for a sign-in without a reload.
+        expect(page.get_by_label("Code or token")).to_be_visible()
+
+
+@pytest.mark.slow("a run")
+def test_the_socket_of_a_share_link_receives_only_its_run(
+    fresh_plane: Service, browser: Browser, run: str
+) -> None:
+    other = str(fresh_plane.post("/api/v0/chats", {"title": "o", "prompt": "say hello"})["id"])
+    link = fresh_plane.post("/api/v0/tokens", {"scopes": [f"run:{run}:view"]})
+    with plain_page(browser) as page:
+        received: list[str] = []
+        page.on(
+            "websocket",
+            lambda socket: socket.on("framereceived", lambda data: received.append(str(data))),
+        )
+        page.goto(f"{fresh_plane.url}/login?next=/runs/{run}#code={link['token']}")
+        page.wait_for_url(f"{fresh_plane.url}/runs/{run}")
+        heading(page, "The date")
+        # The page's own socket refuses every other topic that its script may name.
+        page.evaluate(ASK_FOR_ALL, [run, other])
+        answers = page.evaluate("window.answers")
+        assert answers[f"chat:{run}"] == "open"
+        assert {answers[name] for name in ("chats", "desktops", f"chat:{other}")} == {"refused"}
+        about = [json.loads(text) for text in received if other in text]
+        assert {message["kind"] for message in about} == {"refused"}
+
+
+ASK_FOR_ALL = """([own, other]) => new Promise((done) => {
+  const socket = new WebSocket("/api/v0/live");
+  const names = ["chats", "desktops", `chat:${other}`, `chat:${own}`];
+  const answers = {};
+  socket.onopen = () => names.forEach((name) => socket.send(JSON.stringify({subscribe: name})));
+  socket.onmessage = ({data}) => {
+    const {topic, kind, message} = JSON.parse(data);
+    answers[topic || message] = kind;
+    if (Object.keys(answers).length === names.length) {
+      window.answers = answers;
+      socket.close();
+      done();
+    }
+  };
+})"""
