@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from uuid import UUID, uuid4
 
 import httpx2
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
@@ -514,17 +514,6 @@ async def exchange(app: FastAPI, scope: dict[str, Any]) -> tuple[int, Json]:
     return status, json.loads(body or b"null")
 
 
-def owner_router() -> APIRouter:
-    """Return the route that names who has signed in: an owner without a name."""
-    routes = APIRouter()
-
-    @routes.get("/api/v0/people/me")
-    async def me() -> dict[str, str | None]:
-        return {"id": None, "name": "owner", "role": "owner"}
-
-    return routes
-
-
 def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     """Return an application behind its real border; ``scopes`` are those of its clients."""
     chats, desktops, files = FakeChats(), FakeDesktops(), FakeFiles(tmp_path)
@@ -542,7 +531,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
     changes_of_desktops = DesktopChanges(lambda: frozenset(desktops.known))
     live = LiveSources("plane", chats, desktops, changes_of_desktops, owners)
     most = changes.pop("most_pages", MOST_PAGES)
-    pages = [live_router(live, closing, most), *changes.pop("pages", ()), owner_router()]
+    pages = [live_router(live, closing, most), *changes.pop("pages", ())]
     app = create_app(
         chats=chats,
         desktops=desktops,
