@@ -5,13 +5,15 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 from websockets.sync.client import connect
 
 from tests.system.browsing import plain_page
-from tests.system.services import PATIENCE, Service, service_pid
+from tests.system.services import PATIENCE, Service, service, service_pid
+from tests.system.small_disk import filled, small_disk
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
@@ -20,6 +22,18 @@ AN_HOUR = 3_600_000
 """Milliseconds."""
 OTHER_CLOCK = "{ const now = Date.now.bind(Date); Date.now = () => now() + (%d); }"
 VIEWERS = 500
+ENOUGH_FOR_A_DATABASE = 8
+"""Mebibytes."""
+
+
+@contextmanager
+def stopped(process: int) -> Iterator[None]:
+    """A process that answers nothing until the block ends; its connections stay open."""
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
 
 
 @contextmanager
@@ -42,6 +56,12 @@ def run(fresh_plane: Service) -> str:
     return recorded_run(fresh_plane)
 
 
+def task_box(page: Page) -> Locator:
+    """The box for a task, when the modules of its page are loaded."""
+    expect(page.locator("#model strong")).to_be_visible()
+    return page.get_by_label("Task", exact=True)
+
+
 def heading(page: Page, text: str) -> None:
     expect(page.locator("main:visible h1")).to_have_text(text)
 
@@ -58,6 +78,49 @@ def test_times_are_right_where_the_clock_of_the_browser_is_not(
         card = page.locator("#desktops li").filter(has_text=f"made now, {wrong}")
         expect(card.get_by_text("started just now")).to_be_visible()
     assert fresh_plane.http.delete(f"/api/v0/desktops/{desktop}").is_success
+
+
+@pytest.mark.slow("a task")
+def test_a_task_that_is_sent_while_nothing_answers_starts_once_afterwards(
+    browser: Browser, tmp_path: Path
+) -> None:
+    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with (
+        service(tmp_path / "errors.log", *command) as plane,
+        signed_in(browser, plane, "/") as page,
+    ):
+        box = task_box(page)
+        with stopped(plane.process.pid):
+            box.fill("say hello, asked while nothing answered")
+            box.press("Control+Enter")
+            expect(page.locator("#task-words")).to_have_text("Starting …")
+        expect(page.locator("#task-words a")).to_be_visible()
+        plane.post("/api/v0/chats", {"title": "later", "prompt": "say hello"})
+        # The page follows again without a reload.
+        expect(page.locator("#runs").get_by_text("later")).to_be_visible()
+        titles = [chat["title"] for chat in plane.get("/api/v0/chats")["chats"]]
+        assert len([title for title in titles if title.startswith("say hello, asked")]) == 1
+
+
+@pytest.mark.slow("a task on a small disk")
+def test_a_start_on_a_full_disk_is_refused_in_words_and_works_when_there_is_room(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", ENOUGH_FOR_A_DATABASE) as disk:
+        command = ("up", "--data-dir", str(disk), "--listen", "127.0.0.1:0")
+        with (
+            service(tmp_path / "errors.log", *command) as plane,
+            signed_in(browser, plane, "/") as page,
+        ):
+            box = task_box(page)
+            with filled(disk):
+                box.fill("say hello")
+                box.press("Control+Enter")
+                expect(page.locator("#task-words")).to_contain_text("disk")
+                # Nothing that was written is lost.
+                expect(box).to_have_value("say hello")
+            box.press("Control+Enter")
+            expect(page.locator("#task-words a")).to_be_visible()
 
 
 @pytest.mark.slow("a run")
