@@ -1,4 +1,6 @@
 import asyncio
+import contextlib
+import io
 import json
 import logging
 import os
@@ -13,6 +15,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.json_logs import (
+    ErrorStream,
     LogFile,
     StandardError,
     log_context,
@@ -228,3 +231,27 @@ def test_secrets_are_masked_on_the_standard_error(
     )
     assert "[secret]" in line
     assert "once" not in line
+
+
+class BrokenStream(io.StringIO):
+    """Fails the first write, and passes later ones on."""
+
+    def __init__(self, error: Exception, later: io.StringIO) -> None:
+        super().__init__()
+        self._error: Exception | None = error
+        self._later = later
+
+    def write(self, text: str) -> int:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return self._later.write(text)
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_standard_error_without_a_reader_costs_no_traceback(gone: bool) -> None:
+    stream, reports = ErrorStream(logging.INFO), io.StringIO()
+    broken = BrokenStream(BrokenPipeError() if gone else ValueError("closed"), reports)
+    with contextlib.redirect_stderr(broken):
+        stream.emit(logging.LogRecord("a", logging.INFO, "", 0, "text", (), None))
+    assert bool(reports.getvalue()) is not gone
