@@ -24,6 +24,7 @@ OTHERS = (
         "GET /",
         "GET /runs",
         "GET /compare",
+        "GET /system",
         "GET /runs/{chat_id}",
         "GET /desktops/{desktop_id}",
         "GET /login",

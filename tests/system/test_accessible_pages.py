@@ -89,6 +89,7 @@ def test_no_page_breaks_a_serious_rule(
         ("/login", nothing),
         ("/", nothing),
         ("/runs", nothing),
+        ("/system", nothing),
         (f"/runs/{run}", nothing),
         (f"/runs/{run}", open_step),
         (f"/runs/{run}", open_times),

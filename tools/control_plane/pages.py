@@ -45,6 +45,10 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
     async def compare(request: Request) -> Response:
         return assets.page("compare.html", request)
 
+    @routes.api_route("/system", methods=METHODS)
+    async def system(request: Request) -> Response:
+        return assets.page("system.html", request)
+
     @routes.api_route("/try", methods=METHODS)
     async def try_page(request: Request) -> Response:
         return assets.page("try.html", request)

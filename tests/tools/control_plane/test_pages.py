@@ -31,7 +31,9 @@ def test_pages_load_files_that_are_there_by_relative_addresses(
         assert browser.get("/" + name.removeprefix(root)).status_code == 200, name
 
 
-@pytest.mark.parametrize("page", ["home.html", "live.html", "run.html"])
+@pytest.mark.parametrize(
+    "page", ["compare.html", "home.html", "live.html", "run.html", "system.html"]
+)
 def test_pages_hold_no_inline_script_or_style(page: str) -> None:
     text = (FOLDER / page).read_text()
     assert not re.search(r"<style|\sstyle=|\son[a-z]+=", text)

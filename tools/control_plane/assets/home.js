@@ -125,6 +125,7 @@ async function readStatus() {
 role.then((found) => {
   byId("task").closest("section").hidden = found === "watcher";
   byId("start-desktop").hidden = found !== "owner";
+  byId("system-link").hidden = found !== "owner";
 });
 
 byId("start-desktop").addEventListener("click", async (event) => {
