@@ -410,6 +410,11 @@ def test_the_list_of_runs_is_endless_searched_and_small(
                 await page.wait_for_timeout(20)
             # The pages far above have given their cards up.
             assert await cards.count() < 200
+            await page.get_by_label("From").fill("2026-11-22")
+            await expect(page).to_have_url(re.compile("/runs[?]since=2026-11-22$"))
+            await page.wait_for_function("() => document.querySelector('#list .card-title')")
+            assert any(wanted.since is not None for wanted, _ in runs.asked)
+            await page.get_by_label("From").fill("")
             await page.get_by_label("Search").fill("Run 239.")
             await expect(cards).to_have_text(["Run 239."])
             await expect(page).to_have_url(re.compile(r"/runs\?q=Run\+239\.$"))

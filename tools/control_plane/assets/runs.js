@@ -7,6 +7,7 @@
 import { address, get } from "./api.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, troubled } from "./dom.js";
+import { runQuery } from "./runs/query.js";
 
 const NEAR = "1200px 0px";
 const TYPING_MS = 150;
@@ -14,7 +15,7 @@ const form = byId("filter");
 const list = byId("list");
 let asked = 0;
 
-/** The filter as parameters of the API, which are those of the page's own address. */
+/** The filter as in the page's own address. */
 function parameters() {
   return new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()));
 }
@@ -50,7 +51,7 @@ async function fill(page) {
   const round = asked;
   await troubled(async () => {
     try {
-      const query = parameters();
+      const query = runQuery(parameters());
       if (page.cursor) {
         query.set("cursor", page.cursor);
       }
@@ -113,8 +114,26 @@ form.addEventListener("submit", (event) => {
   search();
 });
 
+function addModel(name) {
+  if (![...form.elements.model.options].some((option) => option.value === name)) {
+    form.elements.model.append(element("option", { value: name }, name));
+  }
+}
+
+async function addModels() {
+  try {
+    const { models, scripts } = await get("api/v0/models");
+    [...models, ...scripts].forEach(({ model }) => addModel(model));
+  } catch {
+    // Only the model of the address can be chosen, and the list reports what is wrong.
+  }
+}
+
 for (const [name, value] of new URLSearchParams(location.search)) {
   const field = form.elements[name];
+  if (name === "model") {
+    addModel(value);
+  }
   if (field?.type === "checkbox") {
     field.checked = value === field.value;
   } else if (field) {
@@ -122,3 +141,4 @@ for (const [name, value] of new URLSearchParams(location.search)) {
   }
 }
 search();
+addModels();
