@@ -132,7 +132,7 @@ def test_a_person_replays_a_run_and_a_step_seeks_the_video(
     wanted = [step for step in steps if step["video_start"]][-1]
     with plain_page(browser) as page:
         sign_in(plane, page)
-        expect(page.get_by_text("The date").first).to_be_visible()
+        expect(page.locator("#runs").get_by_text("The date").first).to_be_visible()
         page.goto(f"{plane.url}/runs/{spawned['chat_id']}")
         page.wait_for_function("() => document.querySelector('video').readyState >= 2")
         page.evaluate("document.querySelector('video').play()")

@@ -7,6 +7,7 @@ from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.caller import limited_person
 from deskhand.tools.conversation.views import Page
+from deskhand.vncbridge.auth.people import credential_of
 
 from .run_filter import RunFilter, words_of
 
@@ -33,6 +34,9 @@ def router(pages: RunPages) -> APIRouter:
         model: Selected = "",
         needs_person: bool = False,
         recorded: bool = False,
+        pinned: bool = False,
+        person: Selected = "",
+        families: bool = False,
         since: float | None = None,
         until: float | None = None,
         limit: Limit = 24,
@@ -41,11 +45,15 @@ def router(pages: RunPages) -> APIRouter:
         """List the runs, newest first.
 
         Each word of `q` must occur in the title, the prompt or a report. `since` and `until` are
-        unix times of the creation.
+        unix times of the creation. `person` is the id of the owner. With `families` the runs of
+        subagents are left out; each run names its children.
         """
-        person = limited_person(request.scope)
         wanted = RunFilter(
-            words_of(q), outcome, model, needs_person, recorded, since, until, person
+            *(words_of(q), outcome, model, needs_person, recorded, since, until),
+            pinned=pinned,
+            owner=credential_of(person) if person else "",
+            families=families,
+            seen_by=limited_person(request.scope),
         )
         return JSONResponse((await pages.page(wanted, limit, cursor)).to_json())
 

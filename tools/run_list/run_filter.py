@@ -20,6 +20,12 @@ class RunFilter:
     since: float | None = None
     """Unix time; runs that were created before are left out."""
     until: float | None = None
+    pinned: bool = False
+    """A recording is kept whatever its age."""
+    owner: str = ""
+    """Credential that the run belongs to."""
+    families: bool = False
+    """Subagents of other runs are left out."""
     seen_by: str = ""
     """Id of a person who is no owner: only runs that this one may see are listed."""
 

@@ -8,12 +8,13 @@ full, so that only a search without matches reads all of them.
 from collections.abc import Iterator
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy.orm import aliased
 
 from deskhand.tools.conversation.views import Page
 from deskhand.tools.store.chats import paged
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.ownership import visible_to
-from deskhand.tools.store.schema import ChatRow, MessageRow, TurnRow
+from deskhand.tools.store.schema import ChatRow, FileRow, MessageRow, TurnRow
 
 from .run_filter import RunFilter, pattern_of
 
@@ -62,6 +63,20 @@ def _conditions(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
         yield ChatRow.created_at < wanted.until
     for word in wanted.words:
         yield _contains(pattern_of(word))
+    yield from _relations(wanted)
+
+
+def _relations(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
+    """Yield the conditions on what belongs to a run: files, owner, parent."""
+    if wanted.pinned:
+        pinned = FileRow.details["pinned"].as_boolean()
+        yield exists().where(FileRow.chat_id == ChatRow.id, pinned)
+    if wanted.owner:
+        yield ChatRow.owner == wanted.owner
+    if wanted.families:
+        above = aliased(ChatRow)
+        worked = or_(above.mode == "computer_use", above.turn > 0)
+        yield ~exists().where(above.id == ChatRow.parent_id, worked)
 
 
 def _contains(pattern: str) -> ColumnElement[bool]:

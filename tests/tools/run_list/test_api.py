@@ -45,8 +45,11 @@ def test_a_page_names_the_cursor_of_the_next_one() -> None:
 
 def test_all_parameters_reach_the_filter() -> None:
     query = "?q=order+lamps&outcome=done&model=m&needs_person=true&recorded=true&since=1&until=2"
-    _, runs = answers(query)
-    assert runs.asked == [(RunFilter(("order", "lamps"), "done", "m", True, True, 1.0, 2.0), None)]
+    _, runs = answers(query, "?pinned=true&person=p2&families=true")
+    assert runs.asked == [
+        (RunFilter(("order", "lamps"), "done", "m", True, True, 1.0, 2.0), None),
+        (RunFilter(pinned=True, owner="person:p2", families=True), None),
+    ]
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?limit=101", "?since=x", f"?q={'x' * 201}"])

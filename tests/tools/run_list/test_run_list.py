@@ -10,6 +10,7 @@ from deskhand.tools.run_list.run_list import RunList
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.schema import FileRow
 from tests.tools.store.fakes import chat_row
 
 PROMPTS = {"a": "Order drei Lämpchen", "b": "Write 100% of the report", "c": "Order three lamps"}
@@ -85,3 +86,42 @@ def test_filters_hold_together(tmp_path: Path) -> None:
         RunFilter(recorded=True),
         RunFilter(since=1.0, until=2.0),
     ) == ["ca", "c", "c", "b", "", "b"]
+
+
+def test_pinned_runs_those_of_a_person_and_families_are_found(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with await Store.open(tmp_path / "deskhand.db") as store:
+            await store.write(_add)
+
+            async def change(session: AsyncSession) -> None:
+                (await chats.get(session, "a")).owner = "person:p1"
+                (await chats.get(session, "b")).parent_id = "a"
+                # Its parent only lends its name to callers of the tools.
+                (await chats.get(session, "c")).parent_id = "d"
+                for chat_id, pinned in (("a", True), ("b", False)):
+                    details = {"pinned": True} if pinned else {}
+                    session.add(
+                        FileRow(
+                            id=f"f-{chat_id}",
+                            chat_id=chat_id,
+                            kind="recording",
+                            name="r.mp4",
+                            media_type="video/mp4",
+                            size=1,
+                            sha256="",
+                            created_at=1.0,
+                            details=details,
+                        )
+                    )
+
+            await store.write(change)
+            runs = RunList(store)
+            for wanted, ids in (
+                (RunFilter(pinned=True), "a"),
+                (RunFilter(owner="person:p1"), "a"),
+                (RunFilter(families=True), "ca"),
+            ):
+                page = await runs.page(wanted, 10, None)
+                assert "".join(chat.id for chat in page.chats) == ids
+
+    asyncio.run(scenario())
