@@ -50,6 +50,7 @@ type Chat = {
   ended_at?: number | null;
   step_count?: number;
   thumbnail_file_id?: string | null;
+  children?: string[];
   report?: string | null;
   last_error?: string | null;
   usage?: Usage | null;

@@ -354,6 +354,13 @@ def test_a_step_shows_what_the_agent_wrote_ran_and_received(
             await expect(box.get_by_text("A quiet thought.")).to_be_hidden()
             await box.get_by_text("What it thought").click()
             await expect(box.get_by_text("A quiet thought.")).to_be_visible()
+            # A change of the step draws its details anew, and what was opened stays open.
+            shown.chats.steps_of[chat.id] = (
+                replace(ran, arguments={"command": f"{markup} # again"}),
+            )
+            shown.chats.hub.publish("status", chat.id)
+            await expect(box.get_by_label("Arguments of execute")).to_contain_text("# again")
+            await expect(box.get_by_text("A quiet thought.")).to_be_visible()
             await expect(box.get_by_label("Result")).to_have_text(f"Out: {markup}")
             await expect(box.get_by_label("Arguments of execute")).to_contain_text("onerror")
             assert await page.title() != "1"

@@ -1,110 +1,78 @@
-// @ts-nocheck
-// All runs: an endless list that holds only the pages near the screen, searched and filtered.
-//
-// A page of the API is one section. A section far from the screen keeps its height and gives its
-// cards up; near the screen it reads them again by its cursor. So memory stays flat, however far a
-// person scrolls.
+// All runs: an endless list, searched and filtered, in which several can be selected.
 import { address, get } from "./api.js";
-import { runCard, updateRunCard } from "./cards.js";
-import { byId, element, keyed, troubled } from "./dom.js";
+import { byId, element, keyed } from "./dom.js";
+import { role } from "./rights.js";
+import { familyCard, updateFamilyCard } from "./runs/family_card.js";
+import { RunPages } from "./runs/pages.js";
 import { runQuery } from "./runs/query.js";
+import { RunSelection } from "./runs/selection.js";
+import { texts } from "./texts.js";
 
-const NEAR = "1200px 0px";
 const TYPING_MS = 150;
+const words = texts.runs;
+/** @type {HTMLFormElement} */
 const form = byId("filter");
-const list = byId("list");
-let asked = 0;
 
 /** The filter as in the page's own address. */
 function parameters() {
-  return new URLSearchParams([...new FormData(form)].filter(([, value]) => value.trim()));
+  const fields = /** @type {[string, string][]} */ ([...new FormData(form)]);
+  return new URLSearchParams(fields.filter(([, value]) => value.trim()));
 }
 
-function section(cursor) {
-  const cards = element("ul", { className: "cards small" });
-  const made = element("section", { className: "run-page" }, cards);
-  made.cursor = cursor;
-  return made;
-}
-
-const near = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      // An entry may be older than the search that has removed its section.
-      if (isIntersecting && target.isConnected) {
-        fill(target);
-      } else if (target.filled) {
-        target.style.minHeight = `${target.offsetHeight}px`;
-        target.firstElementChild.replaceChildren();
-        target.filled = false;
-      }
-    }
-  },
-  { rootMargin: NEAR },
-);
-
-async function fill(page) {
-  if (page.filled) {
-    return;
+/** @param {string | null} cursor */
+function read(cursor) {
+  const filter = parameters();
+  const query = runQuery(filter);
+  if (![...filter].length) {
+    // A search finds subagents, too; else they are shown with the run that started them.
+    query.set("families", "true");
   }
-  page.filled = true;
-  const round = asked;
-  await troubled(async () => {
-    try {
-      const query = runQuery(parameters());
-      if (page.cursor) {
-        query.set("cursor", page.cursor);
-      }
-      const found = await get(`api/v0/runs?${query}`);
-      if (round !== asked) {
-        return;
-      }
-      keyed(page.firstElementChild, found.chats, (chat) => chat.id, runCard, (card, chat) => updateRunCard(card, chat));
-      page.style.minHeight = "";
-      if (found.next_cursor && page === list.lastElementChild) {
-        add(found.next_cursor);
-      }
-      if (!page.cursor) {
-        showNone(found.chats.length === 0, [...query].length > 0);
-      }
-    } catch (error) {
-      page.filled = false;
-      throw error;
-    }
-  });
+  if (cursor) {
+    query.set("cursor", cursor);
+  }
+  return get(`api/v0/runs?${query}`);
 }
 
-function add(cursor) {
-  const page = section(cursor);
-  list.append(page);
-  near.observe(page);
-}
-
-function showNone(none, filtered) {
-  const words = byId("runs-none");
-  words.hidden = !none;
+/** @param {boolean} none */
+function showNone(none) {
+  const box = byId("runs-none");
+  box.hidden = !none;
   if (!none) {
     return;
   }
-  const clear = element("button", { type: "button" }, "Show all runs");
+  const clear = element("button", { type: "button" }, words.showAll);
   clear.addEventListener("click", () => {
     form.reset();
     search();
   });
-  const start = element("a", { href: address("") }, "Start a task");
-  words.replaceChildren(filtered ? "No run fits. " : "Nothing was run yet. ", filtered ? clear : start);
+  const start = element("a", { href: address("") }, words.start);
+  const filtered = [...parameters()].length > 0;
+  box.replaceChildren(filtered ? words.noneFits : words.none, " ", filtered ? clear : start);
 }
+
+const selection = new RunSelection(() => pages.begin());
+const pages = new RunPages(
+  byId("list"),
+  read,
+  (cards, chats) =>
+    keyed(
+      cards,
+      chats,
+      (chat) => chat.id,
+      (chat) => familyCard(chat, selection),
+      (card, chat) => updateFamilyCard(card, chat, selection),
+    ),
+  showNone,
+);
 
 function search() {
-  asked += 1;
   const query = parameters().toString();
   history.replaceState(null, "", query ? `?${query}` : location.pathname);
-  near.disconnect();
-  list.replaceChildren();
-  add(null);
+  pages.begin();
 }
 
-let typing = 0;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let typing;
 form.addEventListener("input", () => {
   clearTimeout(typing);
   typing = setTimeout(search, TYPING_MS);
@@ -114,25 +82,40 @@ form.addEventListener("submit", (event) => {
   search();
 });
 
-function addModel(name) {
-  if (![...form.elements.model.options].some((option) => option.value === name)) {
-    form.elements.model.append(element("option", { value: name }, name));
+/** @param {string} name @param {string} value @param {string} text */
+function addChoice(name, value, text) {
+  const select = /** @type {any} */ (form.elements.namedItem(name));
+  const known = [...select.options].find((option) => option.value === value);
+  if (known) {
+    known.textContent = text;
+  } else {
+    select.append(element("option", { value }, text));
   }
 }
 
-async function addModels() {
+/** Adds the models and, for an owner, the people that a run can be of. */
+async function addChoices() {
   try {
     const { models, scripts } = await get("api/v0/models");
-    [...models, ...scripts].forEach(({ model }) => addModel(model));
+    for (const { model } of [...models, ...scripts]) {
+      addChoice("model", model, model);
+    }
+    if ((await role) === "owner") {
+      const { people } = await get("api/v0/people");
+      byId("person-field").hidden = people.length === 0;
+      for (const { id, name } of people) {
+        addChoice("person", id, name);
+      }
+    }
   } catch {
-    // Only the model of the address can be chosen, and the list reports what is wrong.
+    // Only the choices of the address remain, and the list reports what is wrong.
   }
 }
 
 for (const [name, value] of new URLSearchParams(location.search)) {
-  const field = form.elements[name];
-  if (name === "model") {
-    addModel(value);
+  const field = /** @type {any} */ (form.elements.namedItem(name));
+  if (name === "model" || name === "person") {
+    addChoice(name, value, value);
   }
   if (field?.type === "checkbox") {
     field.checked = value === field.value;
@@ -141,4 +124,4 @@ for (const [name, value] of new URLSearchParams(location.search)) {
   }
 }
 search();
-addModels();
+addChoices();

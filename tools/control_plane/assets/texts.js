@@ -47,6 +47,17 @@ export const texts = {
     notFound: "Not found",
     search: "Search",
   },
+  runs: {
+    agents: (/** @type {number} */ count) => (count === 1 ? "1 subagent" : `${count} subagents`),
+    deleteTitle: (/** @type {number} */ count) => (count === 1 ? "Delete this run?" : `Delete these ${count} runs?`),
+    none: "Nothing was run yet.",
+    noneFits: "No run fits.",
+    select: (/** @type {string} */ title) => `Select ${title}`,
+    selected: (/** @type {number} */ count) => (count === 1 ? "1 run selected" : `${count} runs selected`),
+    showAll: "Show all runs",
+    start: "Start a task",
+    untitled: "Untitled",
+  },
   start: {
     empty: "Describe the task first.",
     noEarlier: "A new task",

@@ -50,6 +50,22 @@ function tokensLine(step) {
   return tokens.length ? element("p", { className: "hint" }, words.tokens(tokens.map(([name, count]) => `${name} ${count.toLocaleString()}`))) : null;
 }
 
+/**
+ * Draws the parts of a step; what a person has opened in the same step stays open.
+ *
+ * @param {HTMLElement} body @param {string} id @param {Node[]} parts
+ */
+function replaceParts(body, id, parts) {
+  const titleOf = (/** @type {Element} */ box) => box.querySelector("summary")?.textContent;
+  const isSame = body.dataset.step === id;
+  const opened = new Set(isSame ? [...body.querySelectorAll("details[open]")].map(titleOf) : []);
+  body.replaceChildren(...parts);
+  for (const box of body.querySelectorAll("details")) {
+    box.open ||= opened.has(titleOf(box));
+  }
+  body.dataset.step = id;
+}
+
 export class StepDetails {
   /**
    * @param {string} id  of the chat, as it is in an address
@@ -144,7 +160,7 @@ export class StepDetails {
       tokensLine(step),
       this.links(step),
     ];
-    byId("step-body").replaceChildren(...parts.filter(Boolean));
+    replaceParts(byId("step-body"), step.id, /** @type {Node[]} */ (parts.filter(Boolean)));
     byId("step-box").hidden = false;
   }
 
