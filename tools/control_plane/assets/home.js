@@ -24,7 +24,7 @@ async function read() {
     ]);
     const chats = new Map(listed.chats.map((chat) => [chat.id, chat]));
     showDesktops(desktops.desktops, chats);
-    start.showDesktops(desktops.desktops);
+    start.show(desktops.desktops, listed.chats);
 
     const lengths = new Map(recorded.recordings.map((r) => [r.chat_id, r.video_s]));
     const runs = listed.chats.filter(hasWorked).slice(0, SHOWN);
@@ -32,7 +32,6 @@ async function read() {
       updateRunCard(card, chat, lengths.get(chat.id)),
     );
     byId("runs-none").hidden = runs.length > 0;
-    start.showEarlier(listed.chats);
     byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
     await readBell();
   });

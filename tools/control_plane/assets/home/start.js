@@ -19,6 +19,12 @@ export class StartForm {
   constructor(started) {
     this.started = started;
     this.form = byId("task");
+    /** @type {readonly {id: string, name: string, status: string}[]} */
+    this.desktops = [];
+    /** @type {readonly Chat[]} */
+    this.earlier = [];
+    // Its choices are drawn while they are shown: the page has less to draw, and to search.
+    byId("options").addEventListener("toggle", () => this.drawChoices());
     this.form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       this.start();
@@ -58,20 +64,31 @@ export class StartForm {
     );
   }
 
-  /** @param {readonly {id: string, name: string, status: string}[]} desktops */
-  showDesktops(desktops) {
-    const choices = [{ id: "", name: words.ownDesktop }, ...desktops.filter((one) => one.status === "ready")];
-    this.options("desktop", choices.map(({ id, name }) => ({ value: id, text: name || id })));
+  /**
+   * Keeps what a task can be given to, and what can be repeated.
+   *
+   * @param {readonly {id: string, name: string, status: string}[]} desktops
+   * @param {readonly Chat[]} chats  the newest first
+   */
+  show(desktops, chats) {
+    this.desktops = desktops.filter((one) => one.status === "ready");
+    this.earlier = earlierTasks(chats);
+    this.drawChoices();
   }
 
-  /** @param {readonly Chat[]} chats  the newest first */
-  showEarlier(chats) {
-    const tasks = earlierTasks(chats);
+  drawChoices() {
+    if (!byId("options").open) {
+      return;
+    }
+    this.options("desktop", [
+      { value: "", text: words.ownDesktop },
+      ...this.desktops.map(({ id, name }) => ({ value: id, text: name || id })),
+    ]);
     this.options("earlier", [
       { value: "", text: words.noEarlier },
-      ...tasks.map(({ id, title }) => ({ value: id, text: title ?? "" })),
+      ...this.earlier.map(({ id, title }) => ({ value: id, text: title ?? "" })),
     ]);
-    byId("earlier-field").hidden = tasks.length === 0;
+    byId("earlier-field").hidden = this.earlier.length === 0;
   }
 
   /** @param {string} name @param {{value: string, text: string}[]} choices */
