@@ -69,9 +69,9 @@ format: setup
 bench: setup
 	$(PYTHON) -m bench
 
-# Tests that are long or run many processes.
+# Tests that are long or run many processes; most of them wait.
 soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
-	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m soak
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m soak
 
 # Attacks by an agent on real desktops, as root.
 attack: setup

@@ -202,7 +202,7 @@ tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
 tools/oidc: tools/people vncbridge/auth
 tools/people: tools/store vncbridge/auth
-tools/run_list: tools/control_plane tools/conversation tools/store
+tools/run_list: tools/control_plane tools/conversation tools/store vncbridge/auth
 tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/websocket
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
