@@ -28,7 +28,7 @@ PAGE = 24
 TIMES = 7
 
 
-async def _fill(session: AsyncSession) -> None:
+async def fill(session: AsyncSession) -> None:
     await session.execute(insert(ChatRow), [_chat(number) for number in range(CHATS)])
     await session.execute(insert(MessageRow), [_prompt(number) for number in range(CHATS)])
     await session.execute(insert(TurnRow), [_turn(number) for number in range(CHATS)])
@@ -109,7 +109,7 @@ async def _measured(store: Store) -> None:
 async def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         async with await Store.open(Path(folder) / "deskhand.db") as store:
-            await store.write(_fill)
+            await store.write(fill)
             await _measured(store)
 
 

@@ -1,5 +1,7 @@
 """The task box of the home page, in a real Chromium."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, expect
 
@@ -59,3 +61,33 @@ def test_a_task_that_is_refused_keeps_its_text(plane: Service, browser: Browser)
         page.get_by_role("button", name="Start the task").click()
         expect(page.locator("#task-words")).to_contain_text("no-such-model")
         expect(page.get_by_label("Task", exact=True)).to_have_value("Pay")
+
+
+RECORDED_NOTICES = """
+window.notices = [];
+window.Notification = class extends EventTarget {
+  static permission = "granted";
+  static async requestPermission() { return "granted"; }
+  constructor(title, { body }) { super(); window.notices.push(`${title}: ${body}`); }
+};
+"""
+
+
+def test_notifications_name_what_needs_a_person_and_what_has_ended(
+    plane: Service, browser: Browser
+) -> None:
+    with plain_page(browser) as page:
+        page.add_init_script(RECORDED_NOTICES)
+        sign_in(plane, page)
+        page.get_by_role("button", name="Notify me").click()
+        expect(page.get_by_role("button", name="Notifications on")).to_be_visible()
+        plane.post("/api/v0/chats", {"title": "dated", "prompt": "Go", "model": "scripted:look"})
+        page.wait_for_function("() => notices.includes('A task has ended: dated')")
+        asking = {"title": "asking", "prompt": "Go", "model": "scripted:ask"}
+        chat = plane.post("/api/v0/chats", asking)["id"]
+        page.wait_for_function("() => notices.includes('An agent needs a person: asking')")
+        expect(page).to_have_title(re.compile(r"^\(\d+\) Deskhand$"))
+        icon = page.locator("link[rel=icon]")
+        expect(icon).to_have_attribute("href", re.compile("^data:image/png"))
+        assert plane.http.delete(f"/api/v0/chats/{chat}").is_success
+        expect(icon).to_have_attribute("href", re.compile("icon.svg$"))

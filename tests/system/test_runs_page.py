@@ -76,7 +76,7 @@ def test_a_family_is_one_card_that_shows_its_agents(
         # A recording can be pinned, and a run without one says why it cannot.
         page.get_by_label("Select first").check()
         page.get_by_role("button", name="Pin").click()
-        expect(page.locator("#trouble")).to_be_visible()
+        expect(page.locator("#selection-problem")).to_be_visible()
         expect(page.get_by_label("Select first")).to_be_checked()
 
 

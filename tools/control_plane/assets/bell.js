@@ -2,10 +2,10 @@
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
 import { address, get, post } from "./api.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
+import { showCount } from "./notices/browser_notices.js";
 import { follow } from "./updates.js";
 import { ago } from "./words.js";
 
-const title = document.title;
 const FORBIDDEN = 403;
 
 function row(chat) {
@@ -70,7 +70,7 @@ export async function watchBell() {
 export async function readBell() {
   const chats = await readCount();
   const count = chats.length;
-  document.title = count ? `(${count}) ${title}` : title;
+  showCount(count);
   byId("needs").hidden = count === 0;
   keyed(byId("needs-list"), chats, (chat) => chat.id, row, update);
 }

@@ -7,12 +7,14 @@ import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showDesktops } from "./home/desktops.js";
 import { hasWorked } from "./home/order.js";
 import { StartForm } from "./home/start.js";
+import { BrowserNotices } from "./notices/browser_notices.js";
 import { role } from "./rights.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
 const SHOWN = 24;
 
+const notices = new BrowserNotices();
 const start = new StartForm(() => again());
 
 async function read() {
@@ -33,6 +35,7 @@ async function read() {
     );
     byId("runs-none").hidden = runs.length > 0;
     byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
+    notices.update(listed.chats);
     await readBell();
   });
 }

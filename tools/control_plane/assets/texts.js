@@ -39,6 +39,13 @@ export const texts = {
     waitingFor: "waiting for",
     workingFor: "working for",
   },
+  notices: {
+    enable: "Notify me",
+    enabled: "Notifications on",
+    ended: "A task has ended",
+    failed: "A task has failed",
+    needsPerson: "An agent needs a person",
+  },
   output: {
     copied: "Copied",
     copy: "Copy",

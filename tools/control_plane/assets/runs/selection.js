@@ -1,6 +1,6 @@
 // The runs that a person has selected, and what can be done with all of them.
 import { address, put, remove } from "../api.js";
-import { byId, setText, troubled } from "../dom.js";
+import { byId, setText } from "../dom.js";
 import { texts } from "../texts.js";
 
 const words = texts.runs;
@@ -42,7 +42,9 @@ export class RunSelection {
     this.show();
   }
 
-  show() {
+  show(problem = "") {
+    setText(byId("selection-problem"), problem);
+    byId("selection-problem").hidden = !problem;
     byId("selection").hidden = this.ids.size === 0;
     setText(byId("selected-count"), words.selected(this.ids.size));
     byId("compare").disabled = this.ids.size !== 2;
@@ -69,22 +71,16 @@ export class RunSelection {
    * @param {(id: string) => Promise<unknown>} change
    */
   async each(change) {
-    await troubled(async () => {
-      /** @type {unknown} */
-      let failure = null;
-      for (const id of [...this.ids]) {
-        try {
-          await change(encodeURIComponent(id));
-          this.ids.delete(id);
-        } catch (error) {
-          failure = error;
-        }
+    let problem = "";
+    for (const id of [...this.ids]) {
+      try {
+        await change(encodeURIComponent(id));
+        this.ids.delete(id);
+      } catch (/** @type {any} */ error) {
+        problem = error.message;
       }
-      this.show();
-      this.changed();
-      if (failure) {
-        throw failure;
-      }
-    });
+    }
+    this.show(problem);
+    this.changed();
   }
 }
