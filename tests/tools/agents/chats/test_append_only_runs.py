@@ -340,7 +340,7 @@ def test_checkpoints_that_fail_or_are_cut_off_lose_nothing(
 @pytest.mark.soak
 @pytest.mark.slow("forty random runs, each with restarts")
 @settings(
-    max_examples=40,
+    max_examples=25,
     deadline=None,
     # Shrinking a run that hangs would take the limit of waiting each time.
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
