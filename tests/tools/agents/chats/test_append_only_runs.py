@@ -338,7 +338,7 @@ def test_checkpoints_that_fail_or_are_cut_off_lose_nothing(
 
 
 @pytest.mark.soak
-@pytest.mark.slow("forty random runs, each with restarts")
+@pytest.mark.slow("random runs, each with restarts")
 @settings(
     max_examples=25,
     deadline=None,
