@@ -18,7 +18,7 @@ def _people() -> Any:
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="A name that nobody else has.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="A name that no other person has.", metavar="NAME")],
     role: Annotated[
         Role,
         typer.Option(help="owner: everything; member: own and shared runs; watcher: watches."),

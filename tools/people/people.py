@@ -80,6 +80,11 @@ class People:
         found = self._people.get(person_id)
         return None if found is None else SignedInPerson(found.id, found.name, found.role)
 
+    def is_owner(self, credential: str) -> bool:
+        """Return whether a credential is no person's, or that of a person who is an owner."""
+        person = self._people.get(person_of(credential))
+        return not person_of(credential) or (person is not None and person.role == "owner")
+
     async def add(
         self, name: str, role: PersonRole, by: str, identity: str | None = None
     ) -> RegisteredPerson:

@@ -13,6 +13,7 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.ownership import EVERYONE, visible_to
 from deskhand.vncbridge.auth.credentials import Credentials
+from deskhand.vncbridge.auth.people import ROLES
 from deskhand.vncbridge.auth.policy import Principal, digest
 from deskhand.vncbridge.auth.scopes import Need
 from tests.tools.store.fakes import chat_row, database
@@ -115,6 +116,19 @@ def test_a_role_counts_from_the_next_request_on(tmp_path: Path) -> None:
         assert found.scopes == ("role:watcher",)
 
     opened(tmp_path, work)
+
+
+def test_a_credential_has_the_rights_of_an_owner_unless_it_is_a_person_of_another_role(
+    tmp_path: Path,
+) -> None:
+    async def scenario(made: Opened) -> None:
+        assert made.people.is_owner("owner")
+        assert not made.people.is_owner("person:removed")
+        for role in ROLES:
+            person = await made.people.add(f"A {role}", role, "owner")
+            assert made.people.is_owner(f"person:{person.id}") is (role == "owner")
+
+    opened(tmp_path, scenario)
 
 
 def test_a_login_code_of_a_person_signs_in_as_the_person(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ class Chats:
     """The chats of one data directory; a context manager.
 
     ``tools`` are those that work on a chat's machine; the tools for children are added here.
+    ``is_owner`` returns whether a credential, by which a chat was made, has the rights of an owner.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Chats:
         lost_recordings: LostRecordings | None = None,
         pictures: ForeignPictures | None = None,
         parent_tools: Sequence[Tool] = (),
+        is_owner: Callable[[str], bool] = lambda _: True,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -135,9 +137,8 @@ class Chats:
         self.publish_refused = self._repository.publish_refused
         self.publish_status = AgentStatus(self._repository, self._secrets.mask).publish
         self.tool_calls, self.costs = self._repository.tool_calls, self._repository.costs
-        self._children = ChildChats(
-            self._repository, self._turns, models, machines, self._assignment, self._recordings
-        )
+        parts = self._repository, self._turns, models, machines, self._assignment, self._recordings
+        self._children = ChildChats(*parts, is_owner)
         changes = ChatChanges(self._repository, self._turns)
         self.rename, self.unarchive = changes.rename, changes.unarchive
         self.compact, self.clear = changes.compact, changes.clear

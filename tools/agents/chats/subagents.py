@@ -5,7 +5,7 @@ nothing behind: any number of waits may run for one child, and one that times ou
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -61,6 +61,7 @@ class ChildChats:
         machines: DesktopSource,
         assignment: DesktopAssignment,
         recordings: ChatRecordings,
+        is_owner: Callable[[str], bool],
     ) -> None:
         self._repository = repository
         self._store: Store = repository.store
@@ -69,6 +70,7 @@ class ChildChats:
         self._machines = machines
         self._assignment = assignment
         self._recordings = recordings
+        self._is_owner = is_owner
 
     async def spawn(self, caller_id: str, request: SubagentRequest) -> Json:
         """Start a child and return at once; its desktop, if it gets one, starts in its own task."""
@@ -242,12 +244,18 @@ class ChildChats:
         await self._assignment.release(chat_id)
 
     async def _may_use(self, caller: ChatView, desktop_id: str) -> bool:
-        """Return whether a chat may name a desktop: its own, one of its children, or no chat's."""
+        """Return whether a chat may name a desktop: its own, one of its children, or no chat's.
+
+        The last are for chats of owners alone, as they are in HTTP.
+        """
         if not self._machines.known(desktop_id):
             return False
         chat_id = self._machines.chat_of(desktop_id)
-        if chat_id is None or chat_id == caller.id:
+        if chat_id == caller.id:
             return True
+        if chat_id is None:
+            row = await self._store.read(lambda s: chats.get(s, caller.id))
+            return self._is_owner(row.owner)
         return await self._store.read(lambda s: chats.is_descendant(s, chat_id, caller.id))
 
     async def _wait(

@@ -23,13 +23,13 @@ HUMAN = "human"
 """Tool of the steps by which a recorder describes control sessions."""
 
 
-async def nobody(chat_id: str) -> str:
+async def no_owner(chat_id: str) -> str:
     """Return no name, for a control plane without people."""
     return ""
 
 
 def router(
-    chats: Chats, files: Files, owner_name: Callable[[str], Awaitable[str]] = nobody
+    chats: Chats, files: Files, owner_name: Callable[[str], Awaitable[str]] = no_owner
 ) -> APIRouter:
     """Return the routes of recordings and runs; ``owner_name`` returns the person of a run."""
     routes = APIRouter(prefix="/api/v0", tags=["recordings"])

@@ -47,7 +47,7 @@ def create_app(
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),
     grants: Grants = nothing_granted,
-    owner_name: Callable[[str], Awaitable[str]] = runs_api.nobody,
+    owner_name: Callable[[str], Awaitable[str]] = runs_api.no_owner,
     lifespan: Any = None,
 ) -> FastAPI:
     """Return the application, still without the middleware that authorizes requests.

@@ -1,13 +1,30 @@
-"""The limits on stored files that the settings name."""
+"""The limits on stored files that the settings name, and the tasks that enforce them."""
 
+import asyncio
+import logging
 import time
+from contextlib import AsyncExitStack
 
+from deskhand.tools.agents.chats.chats import Chats
+from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.conversation.errors import ChatError
+from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.retention import RetentionLimits
 from deskhand.tools.store.upload_queue import UploadQueue
+
+from .tasks import start_task
+
+log = logging.getLogger(__name__)
+TIDY_SECONDS = 15.0
+"""Interval of checking for idle desktops."""
+
+RETENTION_SECONDS = 3600.0
+"""Interval of enforcing the limits on stored files."""
 
 
 def retention_limits(settings: Settings) -> RetentionLimits:
@@ -27,3 +44,45 @@ def maintenance_of(
     """Return the maintenance of the stored files within these limits."""
     limits = retention_limits(settings)
     return StorageMaintenance(store, disk.root, time.time, limits, upload_queue=upload_queue)
+
+
+def start_tidying(
+    stack: AsyncExitStack,
+    chats: Chats,
+    maintenance: StorageMaintenance,
+    recovery: RecordingRecovery,
+    audit: AuditLog,
+) -> None:
+    """Start the tasks that release idle desktops and enforce the limits, until the stack ends."""
+    # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
+    start_task(stack, _release_idle_desktops(chats), "take back desktops")
+    rounds = _keep_within_limits(maintenance, chats, recovery, audit)
+    start_task(stack, rounds, "retention")
+
+
+async def _keep_within_limits(
+    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery, audit: AuditLog
+) -> None:
+    while True:
+        try:
+            # Recordings whose chat was deleted are removed after a day.
+            await recovery.begin_all()
+            # Deleted chats take their files with them, which then do not count against the limits.
+            await chats.remove_archived(maintenance.limits.archived_days)
+            await audit.expire()
+            gone = await maintenance.enforce_limits()
+            if gone:
+                log.info("%d stored files were too old or too much", len(gone))
+        # A failed round must not end the task: the cause may be gone at the next one.
+        except (ChatError, StoreError, OSError):
+            log.exception("stored files could not be looked through")
+        await asyncio.sleep(RETENTION_SECONDS)
+
+
+async def _release_idle_desktops(chats: Chats) -> None:
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        try:
+            await chats.release_idle_desktops()
+        except (ChatError, StoreError, OSError):
+            log.exception("resting desktops could not be looked through")

@@ -35,7 +35,6 @@ from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
 from deskhand.tools.control_plane.settings import Settings, egress_policy
-from deskhand.tools.conversation.errors import ChatError
 from deskhand.tools.credentials.accepted import read_token
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.fleet.allocator import DesktopAllocator
@@ -54,7 +53,6 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
-from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
@@ -78,15 +76,11 @@ from .models import models_router, open_models, start_preloading
 from .oidc import oidc_routers
 from .people import open_people
 from .playbooks import OpenPlaybooks
-from .retention import maintenance_of
+from .retention import maintenance_of, start_tidying
 from .system import report_routers
+from .tasks import start_task
 
 log = logging.getLogger(__name__)
-TIDY_SECONDS = 15.0
-"""Interval of checking for idle desktops."""
-
-RETENTION_SECONDS = 3600.0
-"""Interval of enforcing the limits on stored files."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +120,7 @@ async def control_plane(
         scripted = await _scripted(data, decoder, stack)
         store, reserve = await _store(data, stack)
         disk = FileStore(data / "files")
-        upload_queue, files = await _files(settings, store, disk, stack)
+        uploads, files = await _files(settings, store, disk, stack)
         fleet, reports = await open_fleet(settings, address, launching, stack)
         models, playbooks = _models(settings, scripted, files, decoder, stack)
         base_url = address.page_url
@@ -141,6 +135,7 @@ async def control_plane(
             lost_recordings=recovery,
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
             parent_tools=(SavePlaybookTool(playbooks), templates_tool(data, store)),
+            is_owner=people.is_owner,
         )
         reports.on_refused, reports.on_status = chats.publish_refused, chats.publish_status
         _start_notifying(settings, store, chats, base_url, stack)
@@ -166,8 +161,7 @@ async def control_plane(
         _add_mcp(app, chats, store, base_url)
         _add_middleware(app, settings, credentials, store, audit, people)
         await _resume(stack, store, chats, recovery, settings.supervisor_seconds)
-        maintenance = maintenance_of(settings, store, disk, upload_queue)
-        _start_tidying(stack, chats, maintenance, recovery, audit)
+        start_tidying(stack, chats, maintenance_of(settings, store, disk, uploads), recovery, audit)
         yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
 
 
@@ -198,8 +192,7 @@ async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve
     reserve = StoreReserve(data)
     store = await Store.open(data / "deskhand.db", reserve=reserve)
     stack.push_async_callback(store.close)
-    keeping = asyncio.create_task(reserve.run(), name="keep the reserve")
-    stack.push_async_callback(_ended, keeping)
+    start_task(stack, reserve.run(), "keep the reserve")
     return store, reserve
 
 
@@ -231,8 +224,7 @@ def _start_notifying(
     webhook = Webhook(settings.notify_url, settings.notify_secret, private=private)
     sender = NotificationSender(store, webhook, base_url, time.time)
     chats.questions.notices = sender
-    sending = asyncio.create_task(sender.run(), name="send notifications")
-    stack.push_async_callback(_ended, sending)
+    start_task(stack, sender.run(), "send notifications")
 
 
 def _is_writable(store: Store) -> bool:
@@ -289,8 +281,7 @@ def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) ->
             await audit.flush()
 
     stack.push_async_callback(flush)
-    writing = asyncio.create_task(audit.run(), name="write the audit log")
-    stack.push_async_callback(_ended, writing)
+    start_task(stack, audit.run(), "write the audit log")
     return audit
 
 
@@ -300,11 +291,9 @@ async def _resume(
     start_preloading(stack)
     await recovery.begin_all()
     await chats.resume()
-    watching = asyncio.create_task(store.watch(), name="watch the database")
-    stack.push_async_callback(_ended, watching)
+    start_task(stack, store.watch(), "watch the database")
     if seconds > 0:
-        supervising = asyncio.create_task(_supervise(chats.supervisor, seconds), name="supervisor")
-        stack.push_async_callback(_ended, supervising)
+        start_task(stack, _supervise(chats.supervisor, seconds), "supervisor")
 
 
 async def _supervise(supervisor: Supervisor[Any], seconds: float) -> None:
@@ -313,22 +302,6 @@ async def _supervise(supervisor: Supervisor[Any], seconds: float) -> None:
         # The database may be the reason for which a chat was stranded.
         with contextlib.suppress(StoreError):
             await supervisor.resume_stranded()
-
-
-def _start_tidying(
-    stack: AsyncExitStack,
-    chats: Chats,
-    maintenance: StorageMaintenance,
-    recovery: RecordingRecovery,
-    audit: AuditLog,
-) -> None:
-    # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
-    tidying = asyncio.create_task(_release_idle_desktops(chats), name="take back desktops")
-    stack.push_async_callback(_ended, tidying)
-    keeping = asyncio.create_task(
-        _keep_within_limits(maintenance, chats, recovery, audit), name="retention"
-    )
-    stack.push_async_callback(_ended, keeping)
 
 
 async def _recovery(
@@ -361,39 +334,5 @@ async def _upload_queue(
     if not settings.store:
         return None
     upload_queue = UploadQueue(disk, Bucket(settings.store, environment))
-    moving = asyncio.create_task(upload_queue.run(), name="move stored files")
-    stack.push_async_callback(_ended, moving)
+    start_task(stack, upload_queue.run(), "move stored files")
     return upload_queue
-
-
-async def _keep_within_limits(
-    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery, audit: AuditLog
-) -> None:
-    while True:
-        try:
-            # Recordings whose chat was deleted are removed after a day.
-            await recovery.begin_all()
-            # Deleted chats take their files with them, which then do not count against the limits.
-            await chats.remove_archived(maintenance.limits.archived_days)
-            await audit.expire()
-            gone = await maintenance.enforce_limits()
-            if gone:
-                log.info("%d stored files were too old or too much", len(gone))
-        # A failed round must not end the task: the cause may be gone at the next one.
-        except (ChatError, StoreError, OSError):
-            log.exception("stored files could not be looked through")
-        await asyncio.sleep(RETENTION_SECONDS)
-
-
-async def _release_idle_desktops(chats: Chats) -> None:
-    while True:
-        await asyncio.sleep(TIDY_SECONDS)
-        try:
-            await chats.release_idle_desktops()
-        except (ChatError, StoreError, OSError):
-            log.exception("resting desktops could not be looked through")
-
-
-async def _ended(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)

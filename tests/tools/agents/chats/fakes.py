@@ -492,6 +492,7 @@ async def open_chats(
     monotonic: Callable[[], float] = time.monotonic,
     lost_recordings: LostRecordings | None = None,
     pixels: Pixels | None = None,
+    is_owner: Callable[[str], bool] = lambda _: True,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
@@ -513,6 +514,7 @@ async def open_chats(
             secret_store=secret_store,
             lost_recordings=lost_recordings,
             pictures=shown,
+            is_owner=is_owner,
             now=read,
             clock=monotonic,
         )

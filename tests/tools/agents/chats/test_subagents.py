@@ -230,6 +230,23 @@ def test_wrong_arguments_are_refused_before_anything_starts(tmp_path: Path) -> N
     asyncio.run(scenario())
 
 
+def test_only_chats_of_owners_give_a_child_a_desktop_of_no_chat(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        child = ScriptedModel([[report("Done")]])
+        async with open_chats(tmp_path, {"child": child}, is_owner=lambda by: by == "owner") as p:
+            p.machines.desktops["free"] = FakeDesktop()
+            mine = await p.chats.create(prompt=None, owner="owner")
+            foreign = await p.chats.create(prompt=None, owner="person:ada")
+            refused = await p.error(SPAWN, foreign.id, prompt="Go", desktop="free")
+            assert "no desktop has the id free" in refused
+            assert (await p.chats.get(foreign.id)).children == ()
+            spawned = await p.tool(SPAWN, mine.id, prompt="Go", desktop="free")
+            result = await p.tool(WAIT, mine.id, chat_id=spawned["chat_id"])
+            assert result["live_url"] == "http://plane/desktops/free"
+
+    asyncio.run(scenario())
+
+
 def test_a_child_has_no_children(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = ScriptedModel([[call(SPAWN, prompt="Deeper")], [report("No")]])

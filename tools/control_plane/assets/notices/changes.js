@@ -1,4 +1,4 @@
-// What a person is notified of: agents that need somebody, and tasks that have ended. No DOM.
+// What a person is notified of: agents that need a person, and tasks that have ended. No DOM.
 import { hasWorked } from "../home/order.js";
 import { isAtWork } from "../words.js";
 
