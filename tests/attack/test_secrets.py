@@ -24,6 +24,7 @@ DELAY_MS = 40
 """Pause after each character, so that a page has the time to move the focus."""
 BANK, THIEF, LOOK_ALIKE = "bank.localhost", "thief.localhost", "xn--bnk-ula.localhost"
 SECRETS = "/api/v0/secrets"
+ACTION = "/api/v0/desktop/action"
 
 FIELD = "<input autofocus aria-label=Pass style='width:60%;font-size:30px'>"
 REPORT = """<script>
@@ -125,19 +126,32 @@ def field_focused(desktop: Service) -> bool:
 
 def field_ref(desktop: Service) -> str:
     nodes = every(desktop.get(TREE)["applications"])
-    return next(str(n["ref"]) for n in nodes if n.get("name") == "Pass")
+    return next((str(n["ref"]) for n in nodes if n.get("name") == "Pass"), "")
+
+
+def enter_field(desktop: Service) -> bool:
+    desktop.http.post(ACTION, json={"action": "left_click", "ref": field_ref(desktop)})
+    return field_focused(desktop)
+
+
+def leave_field(desktop: Service) -> bool:
+    desktop.act(action="key", text="Tab")
+    return not field_focused(desktop)
 
 
 def browse(desktop: Service, url: str) -> None:
-    """Open a page, and return when its field has the focus and the desktop knows that."""
+    """Open a page, and return when its field has the focus and the desktop knows that.
+
+    Each action is repeated until it has its effect: a browser drops input that arrives before the
+    first paint of a page, which comes after the focus on a busy machine.
+    """
     command = f"browser '{url}' > /dev/null 2>&1 &"
     desktop.post("/api/v0/processes/start", {"command": command})
-    until(lambda: field_focused(desktop), "the focus in the field")
+    until(lambda: field_ref(desktop), "the field")
+    until(lambda: enter_field(desktop), "the focus in the field")
     # There and back: the browser may have sent its event before the desktop had subscribed.
-    desktop.act(action="key", text="Tab")
-    until(lambda: not field_focused(desktop), "the focus beside the field")
-    desktop.act(action="key", text="shift+Tab")
-    until(lambda: field_focused(desktop), "the focus in the field again")
+    until(lambda: leave_field(desktop), "the focus beside the field")
+    until(lambda: enter_field(desktop), "the focus in the field again")
 
 
 def output(desktop: Service, command: str) -> str:
@@ -148,7 +162,7 @@ def output(desktop: Service, command: str) -> str:
 def type_for_bank(desktop: Service, host: str = f"http://{BANK}") -> tuple[int, Json]:
     """Type the value for pages of the bank only, as ``type_secret`` does, but slowly."""
     wanted = {"action": "type", "text": VALUE, "hosts": [host], "delay_ms": DELAY_MS}
-    answer = desktop.http.post("/api/v0/desktop/action", json=wanted, timeout=3 * PATIENCE)
+    answer = desktop.http.post(ACTION, json=wanted, timeout=3 * PATIENCE)
     return answer.status_code, answer.json()
 
 
