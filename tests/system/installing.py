@@ -39,10 +39,15 @@ class Installation:
 
 def install(folder: Path) -> Installation:
     """Build the wheel, and install it into a bare environment."""
-    built = Installation(folder)
-    venv.create(folder)
     _python("hatchling", "build", "--target", "wheel", "--directory", str(folder / "wheel"))
     (wheel,) = (folder / "wheel").glob("*.whl")
+    return install_wheel(wheel, folder)
+
+
+def install_wheel(wheel: Path, folder: Path) -> Installation:
+    """Install a wheel into a bare environment, with the dependencies of this one."""
+    built = Installation(folder)
+    venv.create(folder)
     _python(
         *("pip", "--disable-pip-version-check", "--python", built.python, "install"),
         *("--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)),

@@ -12,6 +12,7 @@ crash of the control plane. While the control plane runs, its heartbeat keeps id
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import time
 from collections.abc import Callable
@@ -20,7 +21,6 @@ from pathlib import Path
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
-from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch_port.launch_port import LaunchSpec
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.templates.library import TemplateLibrary
@@ -30,18 +30,17 @@ from .desktop_info import DesktopInfo, info_of
 from .errors import DesktopNotStarted, LauncherEnded, UnknownDesktop
 from .first_uses import DISPLAY, FirstUses
 from .fleet_profiles import FleetProfiles
-from .launcher_client import LauncherClient
+from .launcher_client import LaunchedState, LauncherClient
 from .new_entry import entry_of
 from .registry import DesktopRegistry, RegisteredDesktop, exit_of, is_alive
 from .remains import FleetRemains
-from .service_process import START_SECONDS, StartedService, start_service
+from .service_process import START_SECONDS, StartedService, end_service, start_service
 from .sockets import SocketFolder
 from .spawn_times import SpawnTimes
 from .template_setup import launch_applications, write_files
 
+log = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 60.0
-END_SECONDS = LONGEST_SECONDS + 1.0
-"""Timeout for the end of a keeper, which kills its service earlier than this."""
 
 
 class Fleet:
@@ -102,20 +101,25 @@ class Fleet:
         return self._remains
 
     async def open(self) -> tuple[str, ...]:
-        """Adopt every desktop that an earlier control plane left; return their ids."""
+        """Adopt every desktop that an earlier control plane left; return their ids.
+
+        One that runs and does not answer, as one of another version may not, is ended.
+        """
         self._entries.prepare()
         self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
+        left = await asyncio.to_thread(self._launcher.list)
         for entry in list(self._entries.all()):
             # A keeper may be alive while its service is ending, so an answer is required as well.
             if is_alive(entry) and await self._responds(entry):
                 self._known[entry.id] = entry
                 self._watch(entry)
-            else:
+            elif entry.id not in left:
                 await self._forget(entry.id)
-        for desktop_id, one in (await asyncio.to_thread(self._launcher.list)).items():
-            # The control plane was killed while it started this desktop.
-            if one.state == "dead" and self._entries.get(desktop_id) is None:
-                await self._forget(desktop_id)
+        for desktop_id, one in left.items():
+            # No entry: its control plane was killed while it started this desktop, or its entry is
+            # that of another version.
+            if desktop_id not in self._known:
+                await self._end_unknown(desktop_id, one)
         self._heart = asyncio.create_task(self._beat(), name="fleet heartbeat")
         return tuple(self._known)
 
@@ -202,12 +206,12 @@ class Fleet:
             raise
 
     async def _launch(self, spec: LaunchSpec, token: str) -> StartedService:
-        log = self._logs / f"desktop-{spec.desktop_id}.log"
+        file = self._logs / f"desktop-{spec.desktop_id}.log"
         # The desktop's user must not reach the name of the socket: it could rename it, bind its
         # own, and receive the token.
         with self._sockets.bound(spec.desktop_id) as listening:
             try:
-                return await start_service(self._launcher, spec, log, listening.fileno(), token)
+                return await start_service(self._launcher, spec, file, listening.fileno(), token)
             except BaseException:
                 await self._abandon(spec.desktop_id)
                 raise
@@ -217,19 +221,14 @@ class Fleet:
         with contextlib.suppress(OSError):
             found = (await asyncio.to_thread(self._launcher.list)).get(desktop_id)
             if found is not None:
-                await self._end(desktop_id, found.pid)
+                await end_service(self._launcher, desktop_id, found.pid)
                 await asyncio.to_thread(self._remains.remove_vacant, desktop_id)
 
-    async def _end(self, desktop_id: str, pid: int) -> None:
-        """End the process of a desktop, by SIGKILL if it has not ended in time."""
-        # The process may exit by itself at any moment.
-        with contextlib.suppress(ProcessLookupError):
-            await asyncio.to_thread(self._launcher.stop, desktop_id)
-            try:
-                async with asyncio.timeout(END_SECONDS):
-                    await exit_of(pid)
-            except TimeoutError:
-                await asyncio.to_thread(self._launcher.kill, desktop_id)
+    async def _end_unknown(self, desktop_id: str, left: LaunchedState) -> None:
+        if left.state == "runs":
+            log.warning("desktop %s does not answer this version and ends", desktop_id)
+            await end_service(self._launcher, desktop_id, left.pid)
+        await self._forget(desktop_id)
 
     async def show(self, desktop_id: str) -> None:
         """Start the display of a desktop that has none; return when it can be used.
@@ -311,7 +310,7 @@ class Fleet:
             raise UnknownDesktop(desktop_id)
         entry = self._known[desktop_id]
         if is_alive(entry):
-            await self._end(desktop_id, entry.pid)
+            await end_service(self._launcher, desktop_id, entry.pid)
         await self._drop(entry)
 
     async def _drop(self, entry: RegisteredDesktop) -> None:

@@ -50,6 +50,7 @@ class RegisteredDesktop:
     """Name of the profile of its browser; empty for one that ends with it."""
 
 
+FIELDS = RegisteredDesktop.__dataclass_fields__.keys()
 BEFORE_PROTECTIONS = "all: none, because a version of Deskhand without them started this desktop"
 """Missing protections of a desktop whose entry names none."""
 
@@ -92,13 +93,15 @@ class DesktopRegistry:
         """Yield every readable entry; a file that cannot be read is removed."""
         for path in sorted(self._folder.glob("*.json")):
             try:
-                fields = json.loads(path.read_text())
+                # Another version of the program may have written more fields.
+                written = json.loads(path.read_text()).items()
+                fields = {name: value for name, value in written if name in FIELDS}
                 lacking = fields.pop("missing_protections", (BEFORE_PROTECTIONS,))
                 spoken = fields.pop("speak", ())
                 yield RegisteredDesktop(
                     **fields, missing_protections=tuple(lacking), speak=tuple(spoken)
                 )
-            # ``TypeError``: another version of the program may have written other fields.
+            # ``TypeError``: another version of the program may have written fewer fields.
             except (ValueError, TypeError, AttributeError):
                 self.remove(path.stem)
 

@@ -1,12 +1,14 @@
-"""Start of one desktop service over the launch port, until its ready message."""
+"""Start of one desktop service over the launch port, until its ready message, and its end."""
 
 import asyncio
+import contextlib
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch_port.launch_port import (
     DesktopLaunch,
     LaunchDescriptors,
@@ -15,9 +17,12 @@ from deskhand.desktop.launch_port.launch_port import (
 )
 
 from .errors import DesktopNotStarted, LauncherRefused
-from .registry import readable
+from .launcher_client import LauncherClient
+from .registry import exit_of, readable
 
 START_SECONDS = 60.0
+END_SECONDS = LONGEST_SECONDS + 1.0
+"""Timeout for the end of a keeper, which kills its service earlier than this."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,18 @@ async def start_service(
         output.close()
         raise
     return StartedService(launched.pid, message, output)
+
+
+async def end_service(launcher: LauncherClient, desktop_id: str, pid: int) -> None:
+    """End the keeper ``pid`` of a desktop, by SIGKILL if it has not ended in time."""
+    # The process may exit by itself at any moment.
+    with contextlib.suppress(ProcessLookupError):
+        await asyncio.to_thread(launcher.stop, desktop_id)
+        try:
+            async with asyncio.timeout(END_SECONDS):
+                await exit_of(pid)
+        except TimeoutError:
+            await asyncio.to_thread(launcher.kill, desktop_id)
 
 
 async def _launched(

@@ -3,7 +3,7 @@ import contextlib
 import shutil
 import signal
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,11 @@ def sleeping() -> subprocess.Popen[bytes]:
 
 
 @contextlib.asynccontextmanager
-async def bench(folder: Path, *ids: str, **fields: Any) -> AsyncIterator[Bench]:
+async def bench(
+    folder: Path, *ids: str, unread: Mapping[str, str | None] | None = None, **fields: Any
+) -> AsyncIterator[Bench]:
+    """Adopt ``ids``, but not ``unread``, which have another address or an entry without fields."""
+    left = unread or {}
     app = FastAPI()
     app.add_api_route("/api/v0/desktop", lambda: {"watchers": 0})
     launched: list[str] = []
@@ -58,12 +62,14 @@ async def bench(folder: Path, *ids: str, **fields: Any) -> AsyncIterator[Bench]:
     bound, address = local_socket()
     entries = DesktopRegistry(folder / "entries")
     entries.prepare()
-    services = {name: sleeping() for name in ids}
+    services = {name: sleeping() for name in (*ids, *left)}
     for name, service in services.items():
         token = str(entries.write_token(name, "secret"))
-        own = {"id": name, "address": f"http://{address}", "token_file": token, **fields}
-        found = replace(entry(service.pid), **own)
-        entries.save(found)
+        url = left.get(name) or f"http://{address}"
+        own = {"id": name, "address": url, "token_file": token, **fields}
+        entries.save(replace(entry(service.pid), **own))
+        if name in left and left[name] is None:
+            (folder / "entries" / f"{name}.json").write_text("{}")
         KeeperRecords(folder / "run", OWNER).add(name, service.pid)
     fleet = Fleet(
         *(entries, launcher(folder / "run"), folder / "run", SocketFolder(folder / "sockets")),
@@ -117,6 +123,24 @@ def test_an_adopted_desktop_is_terminated_and_awaited(tmp_path: Path) -> None:
             assert b.services[A].wait() == -signal.SIGTERM
             with pytest.raises(UnknownDesktop):
                 await b.fleet.stop(A)
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", None])
+def test_a_desktop_that_cannot_be_adopted_is_named_and_ends(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, address: str | None
+) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, A, unread={B: address}) as b:
+            assert b.services[B].wait(LIMIT) == -signal.SIGTERM
+            assert [record.getMessage() for record in caplog.records] == [
+                f"desktop {B} does not answer this version and ends"
+            ]
+            assert b.services[A].poll() is None
+            assert sorted(path.name for path in (tmp_path / "entries").glob("*.json")) == [
+                f"{A}.json"
+            ]
 
     asyncio.run(scenario())
 

@@ -57,6 +57,15 @@ def test_a_desktop_of_a_version_without_protections_lacks_all(
     assert found == replace(entry(os.getpid()), missing_protections=(BEFORE_PROTECTIONS,))
 
 
+def test_fields_of_another_version_are_passed_over(
+    entries: DesktopRegistry, tmp_path: Path
+) -> None:
+    entries.save(entry(os.getpid()))
+    (file,) = (tmp_path / "desktops").iterdir()
+    file.write_text(json.dumps({**json.loads(file.read_text()), "later": 1}))
+    assert list(entries.all()) == [entry(os.getpid())]
+
+
 def test_entries_and_tokens_are_readable_by_their_owner_only(
     entries: DesktopRegistry, tmp_path: Path
 ) -> None:
