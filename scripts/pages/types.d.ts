@@ -53,6 +53,7 @@ type Chat = {
   children?: string[];
   report?: string | null;
   last_error?: string | null;
+  last_step?: Pick<Step, "tool" | "action" | "title" | "arguments"> | null;
   usage?: Usage | null;
   times?: Timings | null;
 };

@@ -41,6 +41,13 @@ BudgetSteps = Annotated[
 BudgetMinutes = Annotated[
     float | None, typer.Option(help="Minutes after which it ends at the latest.", min=0.1)
 ]
+StopAfter = Annotated[
+    float | None,
+    typer.Option(help="Seconds after which the agent is stopped, waiting included.", min=1),
+]
+Record = Annotated[
+    bool, typer.Option("--record/--no-record", help="Record the desktop while it works.")
+]
 Detach = Annotated[
     bool, typer.Option("--detach", help="Leave the agent working, and print how to reattach.")
 ]
@@ -64,6 +71,8 @@ def run(
     files: Files = None,
     budget_steps: BudgetSteps = None,
     budget_minutes: BudgetMinutes = None,
+    stop_after: StopAfter = None,
+    record: Record = True,
     detach: Detach = False,
     watch: Watch = False,
     output: Output = None,
@@ -91,6 +100,8 @@ def run(
         "approval": approval,
         "desktop": desktop_id,
         "title": title,
+        "timeout_seconds": stop_after,
+        "record": None if record else False,
         "budget": {name: value for name, value in budget.items() if value is not None},
     }
     command = command_module("runs.run")

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.auth.middleware import root_of
 from deskhand.vncbridge.http.add_routes import add_routes
@@ -12,7 +15,9 @@ from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
 from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared_router
 
 FOLDER = Path(__file__).parent / "assets"
-_ERRORS = {403: "forbidden.html", 404: "missing.html"}
+_ERRORS = {401: "signed_out.html", 403: "forbidden.html", 404: "missing.html"}
+_UNAVAILABLE = (502, 503, 504)
+_LEAST_ERROR = 400
 
 
 def router(embedders: Sequence[str] = ()) -> APIRouter:
@@ -32,6 +37,10 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
     @routes.api_route("/desktops/{desktop_id}", methods=METHODS)
     async def live(desktop_id: str, request: Request) -> Response:
         return assets.page("live.html", request)
+
+    @routes.api_route("/desktops/{desktop_id}/recordings/{recording_id}", methods=METHODS)
+    async def recording(desktop_id: str, recording_id: str, request: Request) -> Response:
+        return assets.page("recording.html", request)
 
     @routes.api_route("/runs", methods=METHODS)
     async def runs(request: Request) -> Response:
@@ -57,17 +66,62 @@ def router(embedders: Sequence[str] = ()) -> APIRouter:
 
 
 class ErrorPages:
-    """The pages for addresses that do not exist, or that a credential does not cover."""
+    """The pages that a person is shown in place of an error."""
 
     def __init__(self) -> None:
         self._texts = {status: (FOLDER / name).read_text() for status, name in _ERRORS.items()}
+        self._unavailable = (FOLDER / "unavailable.html").read_text()
+        self._refused = (FOLDER / "refused.html").read_text()
 
-    def __call__(self, status: int, request: Request) -> Response | None:
-        """Return the page for a status, ``None`` if it has none."""
-        text = self._texts.get(status)
-        if text is None:
-            return None
+    def __call__(self, status: int, request: Request) -> Response:
+        """Return the page for a status."""
+        other = self._unavailable if status in _UNAVAILABLE else self._refused
+        text = self._texts.get(status, other)
         # Such a page is shown at any depth, and a proxy may serve all below a path of its own.
         root = root_of(request.url.path)
         policy = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-store"}
-        return HTMLResponse(text.replace("ROOT", root), status, policy)
+        text = text.replace("ROOT", root).replace("NEXT", quote(request.url.path))
+        return HTMLResponse(text, status, policy)
+
+
+class ErrorPageMiddleware:
+    """Replaces errors in JSON by pages where a person opens the address in a browser.
+
+    It is the outermost part, as routes, access control and the desktops behind the proxy all answer
+    errors in JSON.
+    """
+
+    def __init__(self, app: ASGIApp, pages: ErrorPages) -> None:
+        self._app = app
+        self._pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if not _opened_by_a_person(scope):
+            await self._app(scope, receive, send)
+            return
+        replaced = False
+
+        async def shown(message: Message) -> None:
+            nonlocal replaced
+            if message["type"] == "http.response.start" and _is_json_error(message):
+                replaced = True
+                page = self._pages(message["status"], Request(scope))
+                await page(scope, receive, send)
+            elif not replaced:
+                await send(message)
+
+        await self._app(scope, receive, shown)
+
+
+def _opened_by_a_person(scope: Scope) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "GET"
+        and "text/html" in Headers(scope=scope).get("accept", "")
+    )
+
+
+def _is_json_error(message: Message) -> bool:
+    kind = Headers(raw=message["headers"]).get("content-type", "")
+    return message["status"] >= _LEAST_ERROR and kind.startswith("application/json")

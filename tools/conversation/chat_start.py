@@ -1,5 +1,6 @@
 """What a chat starts with: its working directory, files in it, and the template. Pure."""
 
+import math
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from .errors import BadChatRequest
 
 Json = dict[str, Any]
 
-FIELDS = ("workdir", "files", "template", "profile")
+FIELDS = ("workdir", "files", "template", "profile", "timeout_seconds", "record")
 """Names in requests and in arguments of tools."""
 
 MOST_FILES = 20
@@ -21,6 +22,8 @@ LARGEST_FILE = 16 * 1024 * 1024
 """Bytes of a stored file."""
 LONGEST_PATH = 1_024
 LONGEST_NAME = 100
+LONGEST_TIMEOUT = 7 * 24 * 3600
+"""Seconds."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,10 @@ class ChatStart:
     """Name of the template of its desktop."""
     profile: str | None = None
     """Name of the profile of its desktop's browser."""
+    timeout_seconds: float | None = None
+    """Seconds after which each of its turns is stopped, waiting included; None for no limit."""
+    record: bool = True
+    """False if its desktop is not recorded while it works."""
 
 
 def read_start(given: Mapping[str, Any]) -> ChatStart:
@@ -62,6 +69,8 @@ def read_start(given: Mapping[str, Any]) -> ChatStart:
         _files(given.get("files")),
         _text(given, "template", LONGEST_NAME),
         profile_name(_text(given, "profile", LONGEST_NAME)),
+        _timeout(given.get("timeout_seconds")),
+        _record(given.get("record")),
     )
 
 
@@ -99,6 +108,21 @@ def _text(given: Mapping[str, Any], name: str, longest: int) -> str | None:
     if not isinstance(value, str) or len(value) > longest:
         raise BadChatRequest(f"{name} must be a text of at most {longest} characters")
     return value.strip() or None
+
+
+def _timeout(given: Any) -> float | None:
+    if given is None:
+        return None
+    is_number = isinstance(given, int | float) and not isinstance(given, bool)
+    if not is_number or not math.isfinite(given) or not 1 <= given <= LONGEST_TIMEOUT:
+        raise BadChatRequest(f"timeout_seconds must be a number from 1 to {LONGEST_TIMEOUT}")
+    return float(given)
+
+
+def _record(given: Any) -> bool:
+    if given is None or isinstance(given, bool):
+        return given is not False
+    raise BadChatRequest("record must be true or false")
 
 
 def _files(given: Any) -> tuple[StartFile, ...]:

@@ -76,6 +76,8 @@ class ChatView:
     """True if it may look and read, but give no input and change nothing."""
     effort: str | None = None
     """Effort of the model; None for that of the setting."""
+    last_step: Json | None = None
+    """Of a chat at work: ``tool``, ``action``, ``title`` and short ``arguments`` of the newest."""
     status_message: Json | None = None
     """The newest that its commands sent: ``text``, ``at``, and how many were ``dropped``."""
 

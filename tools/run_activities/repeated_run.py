@@ -74,7 +74,15 @@ async def _like(session: AsyncSession, chat_id: str, prompt: str | None, owner: 
             row.look_only,
         ),
         effort=row.effort,
-        start=ChatStart("", (), None if start is None else start.template),
+        start=_start_like(start),
+    )
+
+
+def _start_like(start: ChatStart | None) -> ChatStart:
+    if start is None:
+        return ChatStart()
+    return ChatStart(
+        template=start.template, timeout_seconds=start.timeout_seconds, record=start.record
     )
 
 

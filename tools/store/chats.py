@@ -22,14 +22,17 @@ from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
 from deskhand.tools.conversation.restrictions import ApprovalMode
+from deskhand.tools.conversation.states import BUSY, ChatState
 from deskhand.tools.conversation.views import ChatView, Page, UsageView
 from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
 
 from .errors import UnknownRow
 from .schema import ChatRow, FileRow, MessageRow, QuestionRow, StepRow, TurnRow
+from .steps import last_steps
 
 EVERY_CHAT = true()
 """Condition that all chats meet."""
+AT_WORK = (*BUSY, ChatState.REQUIRES_ACTION)
 
 _COUNTING = (
     update(ChatRow.__table__)  # type: ignore[arg-type]
@@ -254,6 +257,7 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
         children.setdefault(str(parent_id), []).append(child_id)
     asking = [row.id for row in rows if row.state == "requires_action"]
     questions = await _open_questions(session, asking)
+    newest = await last_steps(session, [row.id for row in rows if row.state in AT_WORK])
     return tuple(
         replace(
             _view(
@@ -265,6 +269,7 @@ async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatVie
             ),
             requires_action=_required(questions.get(row.id)),
             waiting_for=_answer_wait(questions.get(row.id)),
+            last_step=newest.get(row.id),
         )
         for row in rows
     )

@@ -52,7 +52,6 @@ class ChatRow(Base):
     egress: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """Egress of its own desktop; null for that of the control plane's settings."""
     without_execute: Mapped[bool] = mapped_column(default=False, server_default=false())
-    """True for a chat that has no tools to run programs."""
     approval: Mapped[str | None]
     """``auto``, ``risky`` or ``every``; null for the mode of the setting and the model."""
     domains: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
@@ -89,6 +88,8 @@ class ChatStartRow(Base):
     """Files to put there before the first step; null when they are there."""
     template: Mapped[str | None]
     profile: Mapped[str | None]
+    timeout_seconds: Mapped[float | None]
+    record: Mapped[bool] = mapped_column(default=True, server_default=text("1"))
     created_at: Mapped[float]
 
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
+from deskhand.tools.conversation.last_step import last_step
 from deskhand.tools.conversation.step_hash import last_step_hash
 from deskhand.tools.conversation.step_target import StepTarget
 from deskhand.tools.conversation.views import StepView
@@ -250,3 +251,17 @@ async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
 def view(step: StepRow) -> StepView:
     """Return the view of one step."""
     return StepView(**{name: getattr(step, name) for name in _VIEWED})
+
+
+async def last_steps(session: AsyncSession, ids: Sequence[str]) -> dict[str, Json]:
+    """Return the newest step of each chat that has one, by the chat's id."""
+    if not ids:
+        return {}
+    newest = select(StepRow.chat_id, func.max(StepRow.index)).where(StepRow.chat_id.in_(ids))
+    places = tuple_(StepRow.chat_id, StepRow.index).in_(newest.group_by(StepRow.chat_id))
+    columns = (StepRow.tool, StepRow.action, StepRow.title, StepRow.arguments)
+    found = await session.execute(select(StepRow.chat_id, *columns).where(places))
+    return {
+        chat_id: last_step(tool, action, title, arguments)
+        for chat_id, tool, action, title, arguments in found
+    }

@@ -77,6 +77,7 @@ RULES = (
     # A credential for one desktop must not clear the masks of its recordings.
     Rule(f"{DESKTOP}/secrets", "admin", "control"),
     Rule(DESKTOP, "desktop", "control"),
+    Rule("/desktops/*/recordings/*", "desktop", "control", reads=True, whole=True),
     Rule("/api/v0/chats/*/desktop", "chat", "control", whole=True),
     Rule("/api/v0/chats/*", "chat", "share", reads=True, whole=True),
     Rule("/api/v0/chats/*/events", "chat", "share", reads=True, whole=True),

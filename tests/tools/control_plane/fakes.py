@@ -19,7 +19,7 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
-from deskhand.tools.control_plane.pages import ErrorPages
+from deskhand.tools.control_plane.pages import ErrorPageMiddleware, ErrorPages
 from deskhand.tools.control_plane.ports import SheetCell
 from deskhand.tools.control_plane.routes.status import ServiceFacts
 from deskhand.tools.control_plane.service.app import create_app
@@ -554,6 +554,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
         operations=lambda: OPERATIONS,
         error_pages=ErrorPages(),
     )
+    app.add_middleware(ErrorPageMiddleware, pages=ErrorPages())
     return ControlPlaneFixture(app, chats, desktops, files, editor, closing)
 
 

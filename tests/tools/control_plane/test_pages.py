@@ -4,9 +4,10 @@ from urllib.parse import urljoin
 
 import pytest
 from fastapi import FastAPI
+from fastapi.responses import JSONResponse
 from starlette.testclient import TestClient
 
-from deskhand.tools.control_plane.pages import FOLDER, router
+from deskhand.tools.control_plane.pages import FOLDER, ErrorPageMiddleware, ErrorPages, router
 
 PAGES = {"/": "", "/desktops/d1": "../", "/runs/c1": "../", "/login": ""}
 
@@ -73,3 +74,43 @@ def test_elements_that_modules_ask_for_are_in_their_page() -> None:
 @pytest.mark.parametrize("path", ["/assets/none.js", "/assets/home.html", "/desktops", "/runs/a/b"])
 def test_what_is_no_page_is_not_found(path: str, browser: TestClient) -> None:
     assert browser.get(path).status_code == 404
+
+
+ERRORS = {
+    400: "This cannot be shown",
+    401: "You are not signed in",
+    403: "This sign-in does not permit that",
+    404: "There is no such page",
+    502: "This does not answer now",
+    503: "This does not answer now",
+}
+
+
+def failing() -> TestClient:
+    app = FastAPI()
+
+    @app.get("/api/v0/things/{status}")
+    async def thing(status: int) -> JSONResponse:
+        return JSONResponse({"message": "No."}, status)
+
+    app.add_middleware(ErrorPageMiddleware, pages=ErrorPages())
+    return TestClient(app)
+
+
+@pytest.mark.parametrize(("status", "title"), ERRORS.items())
+def test_a_browser_gets_a_page_in_place_of_an_error_in_json(status: int, title: str) -> None:
+    page = failing().get(f"/api/v0/things/{status}", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == status
+    assert page.headers["content-type"].startswith("text/html")
+    assert f"<h1>{title}</h1>" in page.text
+    # One way to continue, beside the link of the product's name.
+    assert page.text.count("<a ") == 2
+    assert not {"ROOT", "NEXT"} & set(re.findall("[A-Z]{4}", page.text))
+
+
+def test_programs_get_errors_in_json_and_data_stays_data() -> None:
+    client = failing()
+    assert client.get("/api/v0/things/404").json() == {"message": "No."}
+    html = {"Accept": "text/html"}
+    assert client.get("/api/v0/things/200", headers=html).json() == {"message": "No."}
+    assert client.head("/api/v0/things/404", headers=html).status_code == 405

@@ -29,6 +29,13 @@ def test_a_start_is_read() -> None:
         StartFile("z", file_id="b2"),
     )
     assert start.files[1].to_json() == {"path": "x/y.txt", "content": ""}
+    assert (start.timeout_seconds, start.record) == (None, True)
+
+
+def test_limits_of_a_start_are_read() -> None:
+    start = read_start({"timeout_seconds": 90, "record": False})
+    assert (start.timeout_seconds, start.record) == (90.0, False)
+    assert read_start({"timeout_seconds": None, "record": True}) == ChatStart()
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,11 @@ def test_a_start_is_read() -> None:
         ({"workdir": 3}, "workdir must be a text"),
         ({"template": "a" * 101}, "template must be a text of at most 100"),
         ({"profile": "a/b"}, "profile: 'a/b' must be of lower-case letters"),
+        ({"timeout_seconds": 0}, "timeout_seconds must be a number from 1 to 604800"),
+        ({"timeout_seconds": True}, "timeout_seconds must be a number"),
+        ({"timeout_seconds": "9"}, "timeout_seconds must be a number"),
+        ({"timeout_seconds": float("inf")}, "timeout_seconds must be a number"),
+        ({"record": "no"}, "record must be true or false"),
         ({"files": "a"}, "files must be a list"),
         ({"files": ["a"] * (MOST_FILES + 1)}, f"at most {MOST_FILES} files"),
         ({"files": [" "]}, r"files\[0\] must be the id"),

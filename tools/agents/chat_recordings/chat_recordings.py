@@ -50,13 +50,22 @@ class ChatRecordings:
         self._longest = float("inf")
 
     def open(
-        self, chat_id: str, machine: DesktopMachine, *, listed_with: str, started: bool
+        self,
+        chat_id: str,
+        machine: DesktopMachine,
+        *,
+        listed_with: str,
+        started: bool,
+        wanted: bool = True,
     ) -> TurnRecording:
         """Create the recording of a turn.
 
-        ``started`` if the recorder runs since before the last restart of the control plane.
+        ``started`` if the recorder runs since before the last restart of the control plane;
+        without ``wanted`` it never starts.
         """
         recording = self.made(chat_id, machine, listed_with=listed_with, started=started)
+        if not wanted:
+            recording.leave_out()
         self._open[chat_id] = recording
         return recording
 

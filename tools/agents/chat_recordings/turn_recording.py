@@ -114,6 +114,10 @@ class TurnRecording:
         """True if the recorder has confirmed that it records."""
         return self._started
 
+    def leave_out(self) -> None:
+        """Never start the recorder."""
+        self._closed = True
+
     async def ensure(self) -> None:
         """Start the recorder unless it runs; after the end of the turn, do nothing."""
         async with self._lock:

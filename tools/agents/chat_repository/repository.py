@@ -273,6 +273,7 @@ async def _insert_start(session: AsyncSession, chat: ChatRow, start: ChatStart) 
     files = [file.to_json() for file in start.files]
     row = ChatStartRow(chat_id=chat.id, workdir=workdir, files=files, created_at=chat.created_at)
     row.template, row.profile = start.template, start.profile
+    row.timeout_seconds, row.record = start.timeout_seconds, start.record
     session.add(row)
     await session.flush()
 

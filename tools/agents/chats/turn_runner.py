@@ -7,6 +7,7 @@ leaves either a running turn, which the next start resumes, or an ended one. Onl
 the desktop service's copy of the recording is removed.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.model_table import PLAYBOOK, WITHOUT_MODEL
 from deskhand.tools.agents.providers.port import Role
-from deskhand.tools.agents.workdirs.rows import workdir_of
+from deskhand.tools.agents.workdirs.rows import start_of, workdir_of
 from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.conversation.errors import ChatError, NoDesktop
@@ -55,6 +56,9 @@ NEW_DESKTOP = (
     "programs that ran on it have ended, and the files in its home and work directories are gone; "
     "attached files are kept."
 )
+
+
+TIMED_OUT = "It was stopped because its timeout has passed."
 
 
 class MakeComputer(Protocol):
@@ -132,8 +136,11 @@ class TurnRunner:
             ChatState.REQUIRES_ACTION,
         ):
             return None
+        seconds = await self._seconds_left(chat_id)
+        limit = asyncio.timeout(seconds)
         try:
-            return await self._run_turn(chat_id)
+            async with limit:
+                return await self._run_turn(chat_id)
         except NoDesktop as error:
             return Failure(str(error), "desktop")
         except ChatError as error:
@@ -144,6 +151,8 @@ class TurnRunner:
             # The turn has not failed: the next start continues it.
             if isinstance(error, StoreUnavailable) and error.may_pass:
                 raise
+            if isinstance(error, TimeoutError) and limit.expired():
+                return Failure(TIMED_OUT, "timeout")
             log.exception("the turn of chat %s failed", chat_id)
             return Failure(f"{type(error).__name__}: {error}", "generic")
 
@@ -302,8 +311,12 @@ class TurnRunner:
     async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:
         """Return the chat's desktop; ``started`` if the recorder runs there already."""
         machine = await self._assignment.machine(view.id)
+        start = await self._repository.store.read(lambda s: start_of(s, view.id))
         recording = self._recordings.open(
-            view.id, machine, listed_with=view.parent_id or view.id, started=started
+            *(view.id, machine),
+            listed_with=view.parent_id or view.id,
+            started=started,
+            wanted=start is None or start.record,
         )
         # A replay decides only between replies: it does not read what is in between.
         settles = not (view.model or "").startswith(PLAYBOOK)
@@ -317,6 +330,16 @@ class TurnRunner:
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         # The keys were checked when the child was started; a missing one has its default.
         return TurnBudget(**chat.budget)
+
+    async def _seconds_left(self, chat_id: str) -> float | None:
+        """Return the seconds until the turn is stopped; None for a chat without a timeout."""
+        start = await self._repository.store.read(lambda s: start_of(s, chat_id))
+        if start is None or start.timeout_seconds is None:
+            return None
+        view = await self._repository.view(chat_id)
+        # A turn that a restart continues began before.
+        passed = self._repository.now() - (view.started_at or view.created_at)
+        return max(0.0, start.timeout_seconds - passed)
 
 
 def role_of(mode: str, parent_id: str | None) -> Role:

@@ -35,7 +35,7 @@ def call_start(session: Session, chat_id: str) -> CallStart:
 async def start_of(session: AsyncSession, chat_id: str) -> ChatStart | None:
     """Return the start of a chat without its files; None if nothing of it was given."""
     row = await session.get(ChatStartRow, chat_id)
-    return None if row is None else ChatStart(row.workdir, (), row.template, row.profile)
+    return None if row is None else _start(row, ())
 
 
 def unplaced(session: Session, chat_id: str) -> ChatStart | None:
@@ -46,7 +46,13 @@ def unplaced(session: Session, chat_id: str) -> ChatStart | None:
     files = tuple(
         StartFile(one["path"], one.get("content"), one.get("file_id")) for one in row.files
     )
-    return ChatStart(row.workdir, files, row.template, row.profile)
+    return _start(row, files)
+
+
+def _start(row: ChatStartRow, files: tuple[StartFile, ...]) -> ChatStart:
+    return ChatStart(
+        *(row.workdir, files, row.template, row.profile), row.timeout_seconds, row.record
+    )
 
 
 async def files_placed(session: AsyncSession, chat_id: str) -> None:

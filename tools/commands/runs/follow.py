@@ -134,6 +134,6 @@ def exit_code(result: Json) -> int:
     kind = str(result.get("last_error_kind") or "")
     if kind.startswith("model") or kind == "no_model":
         return NO_MODEL
-    if kind in ("budget", "watchdog") or result.get("timed_out"):
+    if kind in ("budget", "timeout", "watchdog") or result.get("timed_out"):
         return OVER_BUDGET
     return DONE if result.get("outcome") == "done" else FAILED

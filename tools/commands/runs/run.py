@@ -118,7 +118,7 @@ async def _work(
         played = not chosen and _is_example(status)
     if order.get("desktop"):
         await chosen_desktop(plane.client, order["desktop"])
-    arguments = {name: value for name, value in order.items() if value}
+    arguments = {name: value for name, value in order.items() if value or value is False}
     spawning = call(plane.client, "spawn_computer_use_agent", arguments)
     spawned = await uninterrupted(plane, spawning)
     if "error" in spawned:

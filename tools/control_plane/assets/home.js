@@ -1,21 +1,31 @@
-// @ts-nocheck
 // The wall: live desktops, recent runs, and a box to start a task.
 import { address, get, post } from "./api.js";
 import { readBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showDesktops } from "./home/desktops.js";
+import { showEnded } from "./home/ended.js";
 import { hasWorked } from "./home/order.js";
 import { StartForm } from "./home/start.js";
 import { BrowserNotices } from "./notices/browser_notices.js";
 import { role } from "./rights.js";
+import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
+/** @typedef {{name: string, state: string, anywhere: boolean, domains: string[]}} Secret */
+/** @typedef {{writer: string, n: number, subject: string, actor: string, at: number}} AuditRecord */
+/** @typedef {{name: string, state: string, because: string, remedy: string}} Protection */
+/** @typedef {{free_bytes: number, needed_bytes: number, reserve: string}} Disk */
+
 const SHOWN = 24;
+const words = texts.home;
 
 const notices = new BrowserNotices();
 const start = new StartForm(() => again());
+
+/** @param {{chats: Chat[]}} listed */
+const chatsOf = (listed) => listed.chats;
 
 async function read() {
   await troubled(async () => {
@@ -24,12 +34,13 @@ async function read() {
       get("api/v0/chats?limit=100"),
       get(`api/v0/recordings?limit=${SHOWN}`),
     ]);
-    const chats = new Map(listed.chats.map((chat) => [chat.id, chat]));
+    const chats = new Map(chatsOf(listed).map((chat) => [chat.id, chat]));
     showDesktops(desktops.desktops, chats);
     start.show(desktops.desktops, listed.chats);
+    await showEnded(listed.chats);
 
-    const lengths = new Map(recorded.recordings.map((r) => [r.chat_id, r.video_s]));
-    const runs = listed.chats.filter(hasWorked).slice(0, SHOWN);
+    const lengths = new Map(recorded.recordings.map((/** @type {{chat_id: string, video_s: number}} */ one) => [one.chat_id, one.video_s]));
+    const runs = chatsOf(listed).filter(hasWorked).slice(0, SHOWN);
     keyed(byId("runs"), runs, (chat) => chat.id, runCard, (card, chat) =>
       updateRunCard(card, chat, lengths.get(chat.id)),
     );
@@ -41,20 +52,22 @@ async function read() {
 }
 
 // A person has to know where values may go that no domain protects.
+/** @param {Secret} secret @returns {[string, boolean]} */
 function secretText(secret) {
   if (secret.state === "needs_domains") {
-    return ["Not typed: store it again with its domains", true];
+    return [words.needsDomains, true];
   }
-  return secret.anywhere ? ["May be typed anywhere", true] : [secret.domains.join(", "), false];
+  return secret.anywhere ? [words.anywhere, true] : [secret.domains.join(", "), false];
 }
 
 function secretLine() {
   return element("li", {}, element("strong", {}), " ", element("span", { className: "secret-where" }));
 }
 
+/** @param {HTMLElement} line @param {Secret} secret */
 function updateSecretLine(line, secret) {
-  setText(line.querySelector("strong"), secret.name);
-  const where = line.querySelector(".secret-where");
+  const [name, where] = /** @type {HTMLElement[]} */ ([...line.children]);
+  setText(name, secret.name);
   const [text, isUnsafe] = secretText(secret);
   setText(where, text);
   where.classList.toggle("unsafe", isUnsafe);
@@ -75,31 +88,25 @@ async function readSecrets() {
     return;
   }
   byId("secrets-section").hidden = !listed.secrets.length && !probed.records.length;
-  keyed(byId("secrets"), listed.secrets, (s) => s.name, secretLine, updateSecretLine);
+  keyed(byId("secrets"), /** @type {Secret[]} */ (listed.secrets), ({ name }) => name, secretLine, updateSecretLine);
   keyed(
     byId("notices"),
-    probed.records,
-    (r) => `${r.writer}-${r.n}`,
+    /** @type {AuditRecord[]} */ (probed.records),
+    ({ writer, n }) => `${writer}-${n}`,
     () => element("li", { className: "unsafe" }),
-    (line, r) =>
-      setText(
-        line,
-        `The secret ${r.subject} was masked often in the results of ${r.actor.replace(":", " ")}, ${ago(r.at)}: ` +
-          "programs there may be guessing its value.",
-      ),
+    (line, { subject, actor, at }) => setText(line, words.guessed(subject, actor.replace(":", " "), ago(at))),
   );
 }
 
+/** @param {Disk} disk */
 function diskText(disk) {
   const [free, needed] = [disk.free_bytes, disk.needed_bytes].map((bytes) => Math.round(bytes / 2 ** 20));
-  const used = disk.reserve === "released" ? " What runs is finished on reserved space." : "";
-  return `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.${used}`;
+  return words.diskLow(free, needed) + (disk.reserve === "released" ? words.diskReserve : "");
 }
 
 // Of the control plane; the cards of desktops name what these lack.
-function protectionText({ name, state, because, remedy }) {
-  return `${name}: ${state}, because ${because}. ${remedy ? `Remedy: ${remedy}.` : ""}`;
-}
+/** @param {Protection} one */
+const protectionText = ({ name, state, because, remedy }) => words.protection(name, state, because, remedy);
 
 async function readStatus() {
   // Others than owners get the version only.
@@ -108,11 +115,11 @@ async function readStatus() {
   }
   await troubled(async () => {
     const status = await get("api/v0/status");
-    byId("model").replaceChildren("Model: ", element("strong", {}, status.model || "none"));
+    byId("model").replaceChildren(words.model, element("strong", {}, status.model || words.noModel));
     byId("key-hint").hidden = Boolean(status.key_set);
     byId("disk-low").hidden = !status.disk.low;
     setText(byId("disk-low"), diskText(status.disk));
-    const missing = status.protections.filter((one) => one.because);
+    const missing = /** @type {Protection[]} */ (status.protections).filter((one) => one.because);
     byId("unprotected").hidden = !missing.length;
     keyed(
       byId("unprotected"),
@@ -130,23 +137,29 @@ role.then((found) => {
   byId("system-link").hidden = found !== "owner";
 });
 
-byId("start-desktop").addEventListener("click", async (event) => {
-  const button = event.currentTarget;
+byId("start-desktop").addEventListener("click", async (/** @type {any} */ { currentTarget: button }) => {
   button.disabled = true;
-  button.textContent = "Starting …";
+  button.textContent = words.starting;
   await troubled(() => post("api/v0/desktops"));
-  button.textContent = "Start a desktop";
+  button.textContent = words.startDesktop;
   button.disabled = false;
   again();
 });
 
-byId("stop-all").addEventListener("click", async (event) => {
-  const button = event.currentTarget;
+byId("stop-all").addEventListener("click", async (/** @type {any} */ { currentTarget: button }) => {
   button.disabled = true;
   await troubled(() => post("api/v0/stop-all"));
   button.disabled = false;
   again();
 });
+
+for (const id of ["describe-task", "describe-first"]) {
+  byId(id).addEventListener("click", () => byId("prompt").focus());
+  // A watcher starts no tasks.
+  role.then((found) => {
+    byId(id).hidden = found === "watcher";
+  });
+}
 
 byId("leave").addEventListener("click", async () => {
   await troubled(async () => {

@@ -7,6 +7,7 @@ const HOME = { label: "Go to all desktops and runs", path: "" };
 /** @type {Record<string, {title: string, words: string, way: Way}>} */
 const PROBLEMS = {
   run: { title: "There is no such run", words: "It was deleted, or the address is mistyped.", way: HOME },
+  recording: { title: "There is no such recording", words: "It was deleted, or its desktop has ended.", way: { label: "Go to all runs and recordings", path: "runs" } },
   desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped.", way: HOME },
   lost: { title: "This desktop was lost", words: "Its service ended unexpectedly. What it had recorded is kept with its run.", way: HOME },
   forbidden: {

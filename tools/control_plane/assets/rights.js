@@ -12,6 +12,9 @@ const asked = get("api/v0/people/me").then(
 /** The status of a request that only people may make: 403 for a share link. */
 const status = asked.then((found) => found.status);
 
+/** The id of the person who is signed in; empty for others. */
+export const person = asked.then((found) => found.id ?? "");
+
 /** `owner`, `member` or `watcher`; empty for a share link. */
 export const role = asked.then((found) => found.role);
 

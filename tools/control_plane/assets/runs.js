@@ -3,6 +3,7 @@ import { address, get } from "./api.js";
 import { byId, element, keyed } from "./dom.js";
 import { role } from "./rights.js";
 import { familyCard, updateFamilyCard } from "./runs/family_card.js";
+import { showHandRecordings } from "./runs/hand_list.js";
 import { RunPages } from "./runs/pages.js";
 import { runQuery } from "./runs/query.js";
 import { RunSelection } from "./runs/selection.js";
@@ -45,7 +46,7 @@ function showNone(none) {
     form.reset();
     search();
   });
-  const start = element("a", { href: address("") }, words.start);
+  const start = element("a", { className: "as-button", href: address("") }, words.start);
   const filtered = [...parameters()].length > 0;
   box.replaceChildren(filtered ? words.noneFits : words.none, " ", filtered ? clear : start);
 }
@@ -69,6 +70,7 @@ function search() {
   const query = parameters().toString();
   history.replaceState(null, "", query ? `?${query}` : location.pathname);
   pages.begin();
+  showHandRecordings(runQuery(parameters()));
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -39,12 +39,39 @@ export const texts = {
     waitingFor: "waiting for",
     workingFor: "working for",
   },
+  home: {
+    anywhere: "May be typed anywhere",
+    diskLow: (/** @type {number} */ free, /** @type {number} */ needed) =>
+      `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.`,
+    diskReserve: " What runs is finished on reserved space.",
+    endDesktop: "End this desktop",
+    guessed: (/** @type {string} */ name, /** @type {string} */ actor, /** @type {string} */ when) =>
+      `The secret ${name} was masked often in the results of ${actor}, ${when}: programs there may be guessing its value.`,
+    hasControl: (/** @type {string} */ name) => `${name} has control`,
+    model: "Model: ",
+    noAgent: "No agent works here",
+    noModel: "none",
+    needsDomains: "Not typed: store it again with its domains",
+    private: "in private",
+    protection: (/** @type {string} */ name, /** @type {string} */ state, /** @type {string} */ because, /** @type {string} */ remedy) =>
+      `${name}: ${state}, because ${because}. ${remedy ? `Remedy: ${remedy}.` : ""}`,
+    startDesktop: "Start a desktop",
+    started: (/** @type {string} */ when) => `started ${when}`,
+    starting: "Starting …",
+    unnamed: "Desktop",
+    untitled: "Untitled",
+    watch: (/** @type {number} */ count) => (count === 1 ? "1 person watches" : `${count} people watch`),
+  },
   notices: {
     enable: "Notify me",
     enabled: "Notifications on",
     ended: "A task has ended",
     failed: "A task has failed",
     needsPerson: "An agent needs a person",
+  },
+  outage: {
+    again: "Try again now",
+    stopped: "Deskhand does not answer. This page shows what it knew last, and goes on by itself when the service is back.",
   },
   output: {
     copied: "Copied",
@@ -56,9 +83,12 @@ export const texts = {
   },
   runs: {
     agents: (/** @type {number} */ count) => (count === 1 ? "1 subagent" : `${count} subagents`),
+    byHand: "By hand",
     deleteTitle: (/** @type {number} */ count) => (count === 1 ? "Delete this run?" : `Delete these ${count} runs?`),
+    handTitle: "Recording",
     none: "Nothing was run yet.",
     noneFits: "No run fits.",
+    recording: "Recording now",
     select: (/** @type {string} */ title) => `Select ${title}`,
     selected: (/** @type {number} */ count) => (count === 1 ? "1 run selected" : `${count} runs selected`),
     showAll: "Show all runs",
@@ -171,6 +201,12 @@ export const texts = {
     zoomAll: "Show all, without a span",
     zoomIn: "Zoom in",
     zoomOut: "Zoom out",
+  },
+  handRecording: {
+    facts: (/** @type {string} */ desktop, /** @type {string} */ when, /** @type {string} */ length) => `On ${desktop}, ${when} · ${length}`,
+    goOn: "It is being recorded: the video is here when the recording has ended.",
+    noSteps: "No steps were recorded. The video shows all that happened.",
+    title: "Recording",
   },
   share: {
     conversation: "the conversation and its files",

@@ -2,6 +2,7 @@
 //
 // A page holds no HTTP response open: a browser opens six connections to one host for all tabs.
 import { address, get } from "./api.js";
+import { hideOutage, showOutage } from "./outage.js";
 import { Subscriptions, pauseBefore } from "./subscriptions.js";
 
 /** @typedef {import("./subscriptions.js").Handlers} Handlers */
@@ -23,6 +24,7 @@ function connect() {
   made.addEventListener("open", () => {
     wasOpen = true;
     failures = 0;
+    hideOutage();
     subscriptions.opened();
   });
   made.addEventListener("message", ({ data }) => {
@@ -41,7 +43,7 @@ function connect() {
       if (!wasOpen) {
         // A browser keeps the reason of a refused handshake to itself: the session may have ended,
         // which this request notices.
-        get("api/v0/status").catch(() => {});
+        get("api/v0/status").then(hideOutage, (error) => showOutage(error, () => socket || connect()));
       }
     }
   });

@@ -88,17 +88,35 @@ const STEP_TITLES = {
   close_agent: () => "Close an agent",
   list_agents: () => "List the agents",
   report: () => "Report",
+  navigate: withOne("Open", "url"),
+  find: withOne("Find on the page:", "query"),
+  form_input: () => "Fill in a field",
+  get_page_text: () => "Read the text of the page",
+  read_page: () => "Read the page",
+  read_screen: () => "Read the screen as text",
+  scroll_to: () => "Scroll to an element",
+  search_files: withOne("Search files for", "pattern"),
+  wait_for: () => "Wait for something to happen",
 };
 
 /**
  * A step in words: 'Click at 3, 4'.
  *
- * @param {Step} step
+ * @param {Pick<Step, "tool" | "action" | "title" | "arguments">} step
  * @returns {string}
  */
 export function stepTitle(step) {
   const title = STEP_TITLES[step.action || step.tool];
-  return (title && title(step.arguments || {})) || step.title || step.action || step.tool;
+  return (title && title(step.arguments || {})) || inWords(step.title || step.action || step.tool);
+}
+
+/**
+ * A title that begins with the name of a tool: "search_files: a.txt" -> "Search files: a.txt"
+ *
+ * @param {string} title
+ */
+function inWords(title) {
+  return title.replace(/^[a-z][a-z0-9_]*(?=:|$)/, (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " "));
 }
 
 /**

@@ -19,7 +19,13 @@ from deskhand.tools.control_plane.event_format import last_seen
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.conversation.chat_start import FIELDS as START
-from deskhand.tools.conversation.chat_start import LONGEST_PATH, MOST_FILES, ChatStart, read_start
+from deskhand.tools.conversation.chat_start import (
+    LONGEST_PATH,
+    LONGEST_TIMEOUT,
+    MOST_FILES,
+    ChatStart,
+    read_start,
+)
 from deskhand.tools.conversation.restrictions import FIELDS as RESTRICTIONS
 from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
 from deskhand.tools.conversation.restrictions import (
@@ -94,6 +100,16 @@ _NEW_CHAT = {
         },
         "template": {"type": _MAYBE, "maxLength": LONGEST_NAME},
         "profile": PROFILE,
+        "timeout_seconds": {
+            "type": ["number", "null"],
+            "minimum": 1,
+            "maximum": LONGEST_TIMEOUT,
+            "description": "Seconds after which each of its turns is stopped, waiting included.",
+        },
+        "record": {
+            "type": ["boolean", "null"],
+            "description": "False: its desktop is not recorded while it works.",
+        },
         "files": {
             "type": ["array", "null"],
             # Generators of clients leave an operation out that has an array without items.

@@ -30,7 +30,7 @@ from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from deskhand.tools.audit.log import AuditLog
 from deskhand.tools.control_plane.audit_trail import AuditTrail
-from deskhand.tools.control_plane.pages import ErrorPages
+from deskhand.tools.control_plane.pages import ErrorPageMiddleware, ErrorPages
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
@@ -256,14 +256,15 @@ def _add_middleware(
     add_routes(app, *oidc_routers(settings, people, credentials))
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
-    policy, kin = _access_policy(settings), ChatOwnership(store)
+    policy, kin, shown = _access_policy(settings), ChatOwnership(store), ErrorPages()
     install_auth(
         *(app, policy, credentials),
         kin=kin,
         operations=operations,
-        error_pages=ErrorPages(),
+        error_pages=shown,
         grants=people.granted,
     )
+    app.add_middleware(ErrorPageMiddleware, pages=shown)
     app.add_middleware(AccessLog)
     app.add_middleware(RemoteRequests, access=remote_access(settings))
 

@@ -1,7 +1,7 @@
 """Schema of the arguments with which an agent starts another one. Pure."""
 
 from deskhand.desktop.network.egress import MODES
-from deskhand.tools.conversation.chat_start import MOST_FILES
+from deskhand.tools.conversation.chat_start import LONGEST_TIMEOUT, MOST_FILES
 from deskhand.tools.conversation.restrictions import MODES as APPROVAL_MODES
 
 from .spec import Json
@@ -69,6 +69,16 @@ ORDER: Json = {
         "items": {},
         "description": "Files that are in its directory before its first step: ids of attached "
         "files, or objects with path and content or file_id.",
+    },
+    "timeout_seconds": {
+        "type": "number",
+        "minimum": 1,
+        "maximum": LONGEST_TIMEOUT,
+        "description": "Seconds after which its turn is stopped, waiting for people included.",
+    },
+    "record": {
+        "type": "boolean",
+        "description": "False: its desktop is not recorded while it works.",
     },
     "budget": {
         "type": "object",

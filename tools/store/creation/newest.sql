@@ -243,7 +243,7 @@ CREATE TABLE chat_starts (
 	files JSON, 
 	template VARCHAR, 
 	profile VARCHAR, 
-	created_at DOUBLE NOT NULL, 
+	created_at DOUBLE NOT NULL, timeout_seconds DOUBLE, record BOOLEAN DEFAULT 1 NOT NULL, 
 	CONSTRAINT pk_chat_starts PRIMARY KEY (chat_id), 
 	CONSTRAINT fk_chat_starts_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
@@ -289,4 +289,4 @@ CREATE TABLE run_shares (
 	CONSTRAINT pk_run_shares PRIMARY KEY (chat_id, person_id), 
 	CONSTRAINT fk_run_shares_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0062');
+INSERT INTO alembic_version VALUES ('0065');

@@ -38,6 +38,8 @@ test("a step whose arguments do not fit keeps its title", () => {
   const step = { id: "s", tool: "computer", action: "left_click", title: "Left click", status: "ok", started_at: 0 };
   assert.equal(stepTitle({ ...step, arguments: { coordinate: [3, 4] } }), "Click at 3, 4");
   assert.equal(stepTitle(step), "Left click");
+  assert.equal(stepTitle({ tool: "save_it", title: "save_it: a.txt" }), "Save it: a.txt");
+  assert.equal(stepTitle({ tool: "save_it" }), "Save it");
 });
 
 test("times leave out what took none", () => {

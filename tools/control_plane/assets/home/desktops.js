@@ -3,7 +3,15 @@ import { address, remove } from "../api.js";
 import { byId, element, keyed, setText, troubled } from "../dom.js";
 import { role } from "../rights.js";
 import { watchShot } from "../shots.js";
-import { ago, isAtWork, stateOf } from "../words.js";
+import { texts } from "../texts.js";
+import { subscribe } from "../updates.js";
+import { ago, isAtWork, isBusy, stateOf, stepTitle } from "../words.js";
+import { presenceOf } from "./presence.js";
+
+const words = texts.home;
+/** The end of each subscription to who watches a desktop, by the card that shows it.
+ *  @type {Map<HTMLElement, () => void>} */
+const presences = new Map();
 
 /** @typedef {{mode: string, allow: string[], grants: string[]}} Egress */
 /**
@@ -35,13 +43,19 @@ export function showDesktops(desktops, chats) {
   ])) {
     keyed(list, shown, (desktop) => desktop.id, card, (made, desktop) => update(made, desktop, chats, list.id === "idle-desktops"));
   }
+  for (const [made, end] of presences) {
+    if (!made.isConnected) {
+      end();
+      presences.delete(made);
+    }
+  }
   byId("desktops-none").hidden = used.length > 0;
   byId("idle-section").hidden = idle.length === 0;
 }
 
 /** @param {Desktop} desktop */
 function card(desktop) {
-  const end = element("button", { type: "button", className: "danger card-act", hidden: true }, "End this desktop");
+  const end = element("button", { type: "button", className: "danger card-act", hidden: true }, words.endDesktop);
   end.addEventListener("click", () => troubled(() => remove(`api/v0/desktops/${encodeURIComponent(desktop.id)}`)));
   return element(
     "li",
@@ -51,8 +65,10 @@ function card(desktop) {
       { href: address(`desktops/${encodeURIComponent(desktop.id)}`) },
       element("span", { className: "shot" }, element("img", { alt: "", hidden: true, decoding: "async" })),
       element("span", { className: "card-title" }),
+      element("span", { className: "card-doing" }),
       element("span", { className: "card-line" }, element("span", { className: "badge" }), element("span", { className: "card-when" })),
     ),
+    element("p", { className: "card-who", hidden: true }),
     element("p", { className: "card-warning", hidden: true }),
     end,
   );
@@ -67,12 +83,15 @@ function card(desktop) {
 function update(made, desktop, chats, idle) {
   const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (made.querySelector(name));
   const chat = desktop.chat_id === null ? undefined : chats.get(desktop.chat_id);
-  setText(part(".card-title"), chat?.title || desktop.name || "Desktop");
+  setText(part(".card-title"), chat?.title || desktop.name || words.unnamed);
   const [word, tone] = idle ? IDLE : WORDS[desktop.status] || [desktop.status, "quiet"];
   setText(part(".badge"), word);
   part(".badge").dataset.tone = tone;
-  const doing = chat ? stateOf(chat)[0] : "No agent works here";
-  setText(part(".card-when"), `${doing} · started ${ago(desktop.created_at)}`);
+  setText(part(".card-doing"), chat ? doingOf(chat) : words.noAgent);
+  setText(part(".card-when"), words.started(ago(desktop.created_at)));
+  if (desktop.status === "ready" && !presences.has(made)) {
+    presences.set(made, subscribe(`viewers:${desktop.id}`, { event: ({ kind, data }) => showPresence(part(".card-who"), kind === "state" ? data : {}) }));
+  }
   // A screenshot of a desktop without a display would start its display.
   if (desktop.has_display && !made.dataset.watched) {
     made.dataset.watched = "true";
@@ -84,6 +103,18 @@ function update(made, desktop, chats, idle) {
   role.then((found) => {
     part(".card-act").hidden = !idle || found !== "owner";
   });
+}
+
+/** @param {HTMLElement} line @param {import("./presence.js").Lease} lease */
+function showPresence(line, lease) {
+  const shown = presenceOf(lease);
+  setText(line, shown.join(" · "));
+  line.hidden = !shown.length;
+}
+
+/** The newest step while it works, else what came of it.  @param {Chat} chat */
+function doingOf(chat) {
+  return isBusy(chat) && chat.last_step ? stepTitle(chat.last_step) : stateOf(chat)[0];
 }
 
 /** @param {Desktop} desktop */

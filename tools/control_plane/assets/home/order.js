@@ -3,7 +3,7 @@
 /**
  * The fields of the form; an empty text stands for the usual value.
  *
- * @typedef {{prompt: string, title: string, model: string, desktop: string, steps: string, minutes: string}} OrderFields
+ * @typedef {{prompt: string, title: string, model: string, desktop: string, steps: string, minutes: string, timeout?: string, record?: string}} OrderFields
  */
 
 /**
@@ -11,13 +11,20 @@
  *
  * @param {OrderFields} fields
  */
-export function orderOf({ prompt, title, model, desktop, steps, minutes }) {
+export function orderOf({ prompt, title, model, desktop, steps, minutes, timeout = "", record = "" }) {
   /** @type {Record<string, any>} */
   const order = { prompt: prompt.trim() };
   for (const [name, value] of Object.entries({ title, model, desktop })) {
     if (value.trim()) {
       order[name] = value.trim();
     }
+  }
+  if (timeout.trim()) {
+    order.timeout_seconds = 60 * Number(timeout);
+  }
+  if (!record) {
+    // A box that is not checked is no field of its form.
+    order.record = false;
   }
   const budget = Object.fromEntries(
     Object.entries({ steps, minutes })

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { earlierTasks, orderOf } from "../../../../../tools/control_plane/assets/home/order.js";
 
-const USUAL = { prompt: " Pay the bill ", title: "", model: "", desktop: "", steps: "", minutes: "" };
+const USUAL = { prompt: " Pay the bill ", title: "", model: "", desktop: "", steps: "", minutes: "", timeout: "", record: "yes" };
 
 test("fields that are left empty are left out", () => {
   assert.deepEqual(orderOf(USUAL), { prompt: "Pay the bill" });
@@ -18,6 +18,12 @@ test("limits become a budget of numbers", () => {
     desktop: "0123abcd",
     budget: { steps: 30, minutes: 2.5 },
   });
+});
+
+test("a timeout is sent in seconds, and a run is recorded unless its box is not checked", () => {
+  const { record: checked, ...unchecked } = USUAL;
+  assert.ok(checked);
+  assert.deepEqual(orderOf({ ...unchecked, timeout: "1.5" }), { prompt: "Pay the bill", timeout_seconds: 90, record: false });
 });
 
 test("an earlier task is listed once, and the tasks that agents gave are not", () => {

@@ -1,6 +1,7 @@
 // What changed in the repositories that a run's agent works in, while the panel is shown.
 //
-// The desktop reports each change over a WebSocket, which is open only while the panel is in view.
+// The desktop reports each change over a WebSocket. It is open while the panel is in view, and before
+// that until there is a repository: only then the panel has a tab.
 import { address } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
@@ -14,10 +15,15 @@ import { nameOf } from "./paths.js";
 const words = texts.panels;
 
 export class Changes {
-  /** @param {HTMLElement} host  @param {string} id  of the chat, as it is in an address */
-  constructor(host, id) {
+  /**
+   * @param {HTMLElement} host
+   * @param {string} id  of the chat, as it is in an address
+   * @param {() => void} found  called when there is a repository
+   */
+  constructor(host, id, found) {
     this.host = host;
     this.id = id;
+    this.found = found;
     this.wanted = false;
     /** @type {WebSocket | null} */
     this.socket = null;
@@ -30,15 +36,20 @@ export class Changes {
     new MutationObserver(() => this.follow()).observe(host, { attributeFilter: ["hidden"] });
   }
 
+  /** Whether the agent works in a repository, or did. */
+  get any() {
+    return this.repositories.size > 0;
+  }
+
   /** @param {boolean} wanted  whether the desktop is there */
   show(wanted) {
     this.wanted = wanted;
     this.follow();
   }
 
-  /** Connects if the panel is in view, else disconnects. */
+  /** Connects if the panel is in view, or there is no repository yet, else disconnects. */
   follow() {
-    const shown = this.wanted && !this.host.hidden;
+    const shown = this.wanted && (!this.host.hidden || !this.any);
     if (!shown) {
       this.socket?.close();
       this.socket = null;
@@ -50,8 +61,15 @@ export class Changes {
   connect() {
     const socket = new WebSocket(address(`api/v0/chats/${this.id}/git/watch`).replace(/^http/, "ws"));
     this.socket = socket;
-    this.repositories.clear();
-    socket.addEventListener("message", ({ data }) => this.received(JSON.parse(data)));
+    let begun = false;
+    socket.addEventListener("message", ({ data }) => {
+      if (!begun) {
+        // The first message has all repositories.
+        begun = true;
+        this.repositories.clear();
+      }
+      this.received(JSON.parse(data));
+    });
     // A new connection is made when the panel is shown the next time, or the run has an event.
     socket.addEventListener("close", () => {
       if (this.socket === socket) {
@@ -70,6 +88,10 @@ export class Changes {
       }
     }
     this.draw();
+    if (this.any) {
+      this.found();
+      this.follow();
+    }
   }
 
   draw() {

@@ -1,5 +1,6 @@
 // The side panels of a run whose desktop works: its processes, its files, and what changed in its
-// repositories. Their tabs are there while the desktop is, and the credential may use it.
+// repositories. Their tabs are there while the desktop is, and the credential may use it; that of the
+// repositories only where there is one.
 import { get } from "../../api.js";
 import { byId } from "../../dom.js";
 import { Changes } from "./changes.js";
@@ -17,7 +18,7 @@ export class Panels {
     this.select = select;
     this.processes = new Processes(byId("processes-panel"));
     this.files = new DesktopFiles(byId("files-panel"));
-    this.changes = new Changes(byId("changes-panel"), id);
+    this.changes = new Changes(byId("changes-panel"), id, () => this.showTabs());
     this.desktop = "";
     this.open = false;
   }
@@ -46,14 +47,18 @@ export class Panels {
   offer(open) {
     this.open = open;
     const selected = TABS.some((tab) => byId(tab).getAttribute("aria-selected") === "true");
-    for (const tab of TABS) {
-      byId(tab).hidden = !open;
-    }
+    this.showTabs();
     if (!open) {
       this.changes.show(false);
       if (selected) {
         this.select("conversation-panel", true);
       }
+    }
+  }
+
+  showTabs() {
+    for (const tab of TABS) {
+      byId(tab).hidden = !this.open || (tab === "tab-changes" && !this.changes.any);
     }
   }
 

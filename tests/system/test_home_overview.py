@@ -1,0 +1,75 @@
+"""What the home page shows first, in a real Chromium, with stand-ins for chats and desktops."""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from deskhand.tools.control_plane import pages
+from tests.system.browsing import BrowserConnection
+from tests.system.test_pages_browser import browsing
+from tests.tools.control_plane.fakes import FakeDesktop, control_plane
+
+pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
+TYPING = {"tool": "computer", "action": "type", "title": "type: x", "arguments": {"text": "Hello"}}
+
+
+def test_a_card_shows_the_newest_step_in_words(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(
+            title="Write", mode="computer_use", state="running", outcome=None, last_step=TYPING
+        )
+        shown.desktops.known["d1"] = FakeDesktop(chat_id=chat.id, has_display=False)
+        async with browsing(connection, shown, "/") as page:
+            card = page.locator("#desktops .card")
+            await expect(card.locator(".card-doing")).to_have_text("Type “Hello”")
+            # The desktop of the stand-ins has no service, so none watches it.
+            await expect(card.locator(".card-who")).to_be_hidden()
+
+    connection.play(scenario())
+
+
+def test_what_ended_since_the_last_visit_is_listed_until_it_is_seen(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        now = time.time()
+        before = shown.chats.add(title="Before", mode="computer_use", outcome="done")
+        shown.chats.known[before.id] = replace(before, ended_at=now - 3600)
+        async with browsing(connection, shown, "/") as page:
+            await expect(page.locator("#runs").get_by_text("Before")).to_be_visible()
+            section = page.locator("#ended-section")
+            await expect(section).to_be_hidden()
+            chat = shown.chats.add(title="Meanwhile", mode="computer_use", outcome="failed")
+            shown.chats.known[chat.id] = replace(chat, ended_at=now + 60)
+            await page.reload()
+            await expect(section.get_by_role("link")).to_have_text("Meanwhile")
+            await expect(section.locator(".badge")).to_have_text("Failed")
+            await page.clock.set_fixed_time((now + 120) * 1000)
+            await section.get_by_role("button", name="Seen").click()
+            await expect(section).to_be_hidden()
+
+    connection.play(scenario())
+
+
+def test_empty_lists_name_the_next_step_and_have_a_button_for_it(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        async with browsing(connection, shown, "/") as page:
+            await page.get_by_role("button", name="Describe a task").click()
+            await expect(page.get_by_label("Task", exact=True)).to_be_focused()
+            await page.locator("body").click()
+            await page.get_by_role("button", name="Describe the first task").click()
+            await expect(page.get_by_label("Task", exact=True)).to_be_focused()
+            button = page.get_by_role("button", name="Start the task Ctrl+Enter")
+            await expect(button).to_be_visible()
+
+    connection.play(scenario())
