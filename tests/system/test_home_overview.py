@@ -46,12 +46,13 @@ def test_what_ended_since_the_last_visit_is_listed_until_it_is_seen(
             await expect(page.locator("#runs").get_by_text("Before")).to_be_visible()
             section = page.locator("#ended-section")
             await expect(section).to_be_hidden()
+            home = page.url
+            await page.goto("about:blank")
             chat = shown.chats.add(title="Meanwhile", mode="computer_use", outcome="failed")
-            shown.chats.known[chat.id] = replace(chat, ended_at=now + 60)
-            await page.reload()
+            shown.chats.known[chat.id] = replace(chat, ended_at=time.time())
+            await page.goto(home)
             await expect(section.get_by_role("link")).to_have_text("Meanwhile")
             await expect(section.locator(".badge")).to_have_text("Failed")
-            await page.clock.set_fixed_time((now + 120) * 1000)
             await section.get_by_role("button", name="Seen").click()
             await expect(section).to_be_hidden()
 
@@ -71,5 +72,26 @@ def test_empty_lists_name_the_next_step_and_have_a_button_for_it(
             await expect(page.get_by_label("Task", exact=True)).to_be_focused()
             button = page.get_by_role("button", name="Start the task Ctrl+Enter")
             await expect(button).to_be_visible()
+
+    connection.play(scenario())
+
+
+def test_a_question_is_answered_on_the_home_page(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        question = {"kind": "human", "question": "Which one?", "asked_at": time.time()}
+        chat = shown.chats.add(
+            mode="computer_use", state="requires_action", requires_action=question
+        )
+        async with browsing(connection, shown, "/") as page:
+            needs = page.get_by_role("region", name="Needs a person")
+            await expect(needs).to_contain_text("Which one?")
+            await needs.get_by_label("Your answer").fill("The red one")
+            async with page.expect_response("**/answer") as answered:
+                await needs.get_by_role("button", name="Answer").click()
+            assert (await answered.value).ok
+        assert ("answer", chat.id, "The red one") in shown.chats.asked
 
     connection.play(scenario())

@@ -1,25 +1,40 @@
-// @ts-nocheck
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
-import { address, get, post } from "./api.js";
+import { Refused, address, get, post } from "./api.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showCount } from "./notices/browser_notices.js";
+import { role } from "./rights.js";
+import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago } from "./words.js";
 
 const FORBIDDEN = 403;
+const words = texts.talk;
 
+/** @typedef {Chat & {requires_action?: {id?: string, question: string, kind: string, asked_at: number} | null}} AskingChat */
+
+/** @param {AskingChat} chat */
 function row(chat) {
-  const decide = (text) =>
+  const decide = (/** @type {string} */ text) =>
     troubled(() =>
       post(`api/v0/chats/${encodeURIComponent(chat.id)}/answer`, {
         answer: text,
-        question: line.dataset.question,
+        // Only where the question has an id, as the field is optional.
+        ...(line.dataset.question ? { question: line.dataset.question } : {}),
       }),
     );
-  const buttons = [["approve", "Approve", "primary"], ["refuse", "Refuse", "danger"]].map(([text, label, className]) => {
+  const buttons = [["approve", words.approve, "primary"], ["refuse", words.refuse, "danger"]].map(([text, label, className]) => {
     const button = element("button", { type: "button", className }, label);
     button.addEventListener("click", () => decide(text));
     return button;
+  });
+  const box = element("input", { name: "answer", required: true, maxLength: 100000, autocomplete: "off", placeholder: words.answerHint });
+  box.setAttribute("aria-label", words.yourAnswer);
+  const form = element("form", { className: "bell-answer", hidden: true }, box, element("button", { className: "primary" }, words.answer));
+  form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    form.inert = true;
+    await decide(box.value);
+    form.inert = false;
   });
   const line = element(
     "li",
@@ -27,21 +42,29 @@ function row(chat) {
     element("a", { className: "bell-title", href: address(`runs/${encodeURIComponent(chat.id)}`) }),
     element("span", { className: "bell-when" }),
     element("p", { className: "bell-words" }),
+    form,
     element("div", { className: "decision" }, ...buttons),
   );
   return line;
 }
 
+/** @param {HTMLElement} line @param {AskingChat} chat */
 function update(line, chat) {
+  const part = (/** @type {string} */ name) => /** @type {HTMLElement} */ (line.querySelector(name));
   const question = chat.requires_action;
+  const approval = question?.kind === "approval";
   line.dataset.question = question?.id || "";
-  setText(line.querySelector(".bell-title"), chat.title || "Untitled");
-  setText(line.querySelector(".bell-when"), question ? ago(question.asked_at) : "");
-  setText(line.querySelector(".bell-words"), question?.question || "");
-  line.querySelector(".decision").hidden = question?.kind !== "approval";
+  setText(part(".bell-title"), chat.title || texts.home.untitled);
+  setText(part(".bell-when"), question ? ago(question.asked_at) : "");
+  setText(part(".bell-words"), question?.question || "");
+  role.then((found) => {
+    // A watcher may only watch.
+    part(".decision").hidden = !approval || found === "watcher";
+    part(".bell-answer").hidden = !question || approval || found === "watcher";
+  });
 }
 
-/** Reads the chats that wait for a person, and shows how many there are. */
+/** Reads the chats that wait for a person, and shows how many there are.  @returns {Promise<AskingChat[]>} */
 async function readCount() {
   const { chats } = await get("api/v0/chats?state=requires_action&limit=100");
   const count = chats.length;
@@ -59,11 +82,11 @@ export async function watchBell() {
   } catch (error) {
     byId("bell").hidden = true;
     // A link to one run does not show the others.
-    if (error.status === FORBIDDEN) {
+    if (error instanceof Refused && error.status === FORBIDDEN) {
       return;
     }
   }
-  follow("chats", () => readCount().catch(() => {}));
+  follow("chats", async () => void (await readCount().catch(() => {})));
 }
 
 /** Shows the chats that wait for a person. */
