@@ -1,6 +1,6 @@
-"""Rules of accessibility, checked by axe-core in each page, light and dark, in three widths."""
+"""Accessibility of each page: the rules of axe-core, the keyboard, large text, few colours."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -14,6 +14,8 @@ from tests.system.test_whole_browser import sign_in
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
 
 AXE = Path(__file__).parents[2] / "scripts/pages/node_modules/axe-core/axe.min.js"
+WALK = Path(__file__).parents[1] / "data" / "keyboard_walk.js"
+CHECKS = Path(__file__).parents[1] / "data" / "page_checks.js"
 SERIOUS = {"serious", "critical"}
 WIDTHS = (390, 900, 1440)
 CONTRAST = {"runOnly": ["color-contrast"]}
@@ -79,13 +81,11 @@ def run(plane: Service) -> str:
     return chat
 
 
-@pytest.mark.slow("every page in three widths and two schemes")
-@pytest.mark.parametrize("width", WIDTHS)
-def test_no_page_breaks_a_serious_rule(
-    plane: Service, browser: Browser, run: str, width: int
-) -> None:
+@pytest.fixture(scope="module")
+def pages(plane: Service, run: str) -> Sequence[tuple[str, Prepare]]:
+    """Every page with what opens its parts."""
     desktop = plane.post("/api/v0/desktops", {"name": "for a person"})["id"]
-    pages: tuple[tuple[str, Prepare], ...] = (
+    return (
         ("/login", nothing),
         ("/", nothing),
         ("/runs", nothing),
@@ -99,11 +99,84 @@ def test_no_page_breaks_a_serious_rule(
         ("/no-such-page", nothing),
         ("/runs/no-such-run", nothing),
     )
+
+
+def opened(
+    page: Page, plane: Service, pages: Sequence[tuple[str, Prepare]]
+) -> Iterator[tuple[str, Page]]:
+    """Open one page after the other."""
+    for path, prepare in pages:
+        page.goto(f"{plane.url}{path}")
+        expect(page.locator("h1:visible, form:visible").first).to_be_visible()
+        prepare(page)
+        yield path, page
+
+
+@pytest.mark.slow("every page in three widths and two schemes")
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_breaks_a_serious_rule(
+    plane: Service, browser: Browser, pages: Sequence[tuple[str, Prepare]], width: int
+) -> None:
     found = []
     with visited(browser, plane, width) as page:
-        for path, prepare in pages:
-            page.goto(f"{plane.url}{path}")
-            expect(page.locator("h1:visible, form:visible").first).to_be_visible()
-            prepare(page)
-            found += [f"{path} at {width}, {one}" for one in problems(page)]
+        for path, shown in opened(page, plane, pages):
+            found += [f"{path} at {width}, {one}" for one in problems(shown)]
+    assert found == []
+
+
+def walk(page: Page) -> list[str]:
+    """Press Tab through the page, and the arrows in its groups; return what is wrong."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("() => keyboardWalk.begin()")
+    for _ in range(2 * page.evaluate("() => keyboardWalk.count()") + 20):
+        page.keyboard.press("Tab")
+        if page.evaluate("() => keyboardWalk.note()") == "around":
+            break
+    else:
+        return [f"the focus stays at {page.evaluate('() => keyboardWalk.focused()')}"]
+    missed = page.evaluate("() => keyboardWalk.missed(false)")
+    group = 0
+    while page.evaluate("n => keyboardWalk.enterGroup(n)", group):
+        group += 1
+        for key in ("ArrowRight", "ArrowDown", "End", "Home"):
+            page.keyboard.press(key)
+            while page.evaluate("() => keyboardWalk.note()") == "new":
+                page.keyboard.press(key)
+    missed += page.evaluate("() => keyboardWalk.missed(true)")
+    unmarked = page.evaluate("() => keyboardWalk.unmarked()")
+    return [f"not reached: {one}" for one in missed] + [f"not marked: {one}" for one in unmarked]
+
+
+@pytest.mark.slow("every control of every page")
+def test_the_keyboard_reaches_every_control_and_shows_where_it_is(
+    plane: Service, browser: Browser, pages: Sequence[tuple[str, Prepare]]
+) -> None:
+    found = []
+    with visited(browser, plane, 1440) as page:
+        page.add_init_script(path=WALK)
+        for path, shown in opened(page, plane, pages):
+            found += [f"{path}, {one}" for one in walk(shown)]
+    assert found == []
+
+
+def unsuited(page: Page) -> list[str]:
+    """Return what ignores the settings of a person."""
+    page.emulate_media(reduced_motion="reduce", forced_colors="active")
+    found = [f"moves: {one}" for one in page.evaluate("() => pageChecks.moving()")]
+    found += [f"not told apart: {one}" for one in page.evaluate("() => pageChecks.alike()")]
+    page.emulate_media(reduced_motion="no-preference", forced_colors="none")
+    page.evaluate("() => pageChecks.enlarge()")
+    found += [f"cut off: {one}" for one in page.evaluate("() => pageChecks.cut()")]
+    return found
+
+
+@pytest.mark.slow("every page with three settings")
+def test_every_page_suits_less_motion_few_colours_and_large_text(
+    plane: Service, browser: Browser, pages: Sequence[tuple[str, Prepare]]
+) -> None:
+    found = []
+    with visited(browser, plane, 1440) as page:
+        page.add_init_script(path=CHECKS)
+        for path, shown in opened(page, plane, pages):
+            found += [f"{path}, {one}" for one in unsuited(shown)]
     assert found == []
