@@ -8,12 +8,19 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.system.browsing import plain_page
+from tests.system.recorded_runs import add_recorded_runs, noisy_video
 from tests.system.services import PATIENCE, Service, service
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
 TABS = 12
+LARGE = 12 << 20
+"""Bytes of a recording: several of the ranges in which pages get it."""
+PAUSED = """() => {
+  const video = document.querySelector("video");
+  return video && video.paused && video.readyState >= 2;
+}"""
 PAINTED = "image => image.complete && image.naturalWidth > 0"
 
 
@@ -70,3 +77,46 @@ def test_tabs_follow_a_control_plane_that_was_killed_and_started_again(
         again.post("/api/v0/chats", {"title": "after", "prompt": "say hello"})
         for page in pages:
             expect(page.get_by_text("after").first).to_be_visible()
+
+
+@pytest.mark.soak
+@pytest.mark.slow("twelve pages, two control planes, and large recordings")
+def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
+    browser: Browser, tmp_path: Path
+) -> None:
+    video = tmp_path / "noise.mp4"
+    seconds = noisy_video(video, LARGE)
+    recorded = [f"recorded-{number}" for number in range(4)]
+    add_recorded_runs(tmp_path / "data", recorded, video, seconds)
+    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with ExitStack() as stack:
+        plane = stack.enter_context(service(tmp_path / "first", *command))
+        port = plane.url.rpartition(":")[2]
+        pages = stack.enter_context(tabs(plane, browser, TABS))
+        players, homes = pages[:4], pages[4:]
+        for page, name in zip(players, recorded, strict=True):
+            page.goto(f"{plane.url}/runs/{name}")
+            page.wait_for_function(PAUSED)
+        # Each paused video has most of its bytes still to read; the other tabs load all the same.
+        for page in homes:
+            page.reload()
+            expect(page.get_by_text("recorded-0").first).to_be_visible()
+        renamed = plane.http.patch(f"/api/v0/chats/{recorded[0]}", json={"title": "seen at once"})
+        assert renamed.is_success
+        for page in (players[0], *homes):
+            expect(page.get_by_text("seen at once").first).to_be_visible()
+        for page in pages:
+            page.evaluate("window.notReloaded = true")
+        plane.process.kill()
+        plane.process.wait()
+        again = stack.enter_context(
+            service(tmp_path / "second", *command[:-1], f"127.0.0.1:{port}")
+        )
+        for name in recorded:
+            path = f"/api/v0/chats/{name}"
+            assert again.http.patch(path, json={"title": f"{name} later"}).is_success
+        for page, name in zip(players, recorded, strict=True):
+            expect(page.get_by_text(f"{name} later").first).to_be_visible()
+        for page in homes:
+            expect(page.get_by_text("recorded-0 later").first).to_be_visible()
+        assert all(page.evaluate("window.notReloaded") for page in pages)

@@ -5,6 +5,7 @@ import { runCard, updateRunCard } from "./cards.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showDesktops } from "./home/desktops.js";
 import { showEnded } from "./home/ended.js";
+import { chatsAfter } from "./home/known_chats.js";
 import { hasWorked } from "./home/order.js";
 import { StartForm } from "./home/start.js";
 import { BrowserNotices } from "./notices/browser_notices.js";
@@ -24,8 +25,33 @@ const words = texts.home;
 const notices = new BrowserNotices();
 const start = new StartForm(() => again());
 
-/** @param {{chats: Chat[]}} listed */
-const chatsOf = (listed) => listed.chats;
+/** @typedef {{desktops: import("./home/desktops.js").Desktop[], chats: readonly Chat[], lengths: Map<string, number>}} Known */
+
+/** What was read last. @type {Known | null} */
+let known = null;
+
+/** @param {Known} read */
+function show({ desktops, chats, lengths }) {
+  showDesktops(desktops, new Map(chats.map((chat) => [chat.id, chat])));
+  const runs = chats.filter(hasWorked).slice(0, SHOWN);
+  keyed(byId("runs"), runs, (chat) => chat.id, runCard, (card, chat) =>
+    updateRunCard(card, chat, lengths.get(chat.id)),
+  );
+  byId("runs-none").hidden = runs.length > 0;
+}
+
+/**
+ * Reading takes long where many tabs do it at the same time, so what an event says is shown at once.
+ *
+ * @param {import("./subscriptions.js").Message} event
+ */
+function happened(event) {
+  const chats = known ? chatsAfter(known.chats, event) : [];
+  if (known && chats !== known.chats) {
+    known = { ...known, chats };
+    show(known);
+  }
+}
 
 async function read() {
   await troubled(async () => {
@@ -34,17 +60,11 @@ async function read() {
       get("api/v0/chats?limit=100"),
       get(`api/v0/recordings?limit=${SHOWN}`),
     ]);
-    const chats = new Map(chatsOf(listed).map((chat) => [chat.id, chat]));
-    showDesktops(desktops.desktops, chats);
+    const lengths = new Map(recorded.recordings.map((/** @type {{chat_id: string, video_s: number}} */ one) => [one.chat_id, one.video_s]));
+    known = { desktops: desktops.desktops, chats: listed.chats, lengths };
+    show(known);
     start.show(desktops.desktops, listed.chats);
     await showEnded(listed.chats);
-
-    const lengths = new Map(recorded.recordings.map((/** @type {{chat_id: string, video_s: number}} */ one) => [one.chat_id, one.video_s]));
-    const runs = chatsOf(listed).filter(hasWorked).slice(0, SHOWN);
-    keyed(byId("runs"), runs, (chat) => chat.id, runCard, (card, chat) =>
-      updateRunCard(card, chat, lengths.get(chat.id)),
-    );
-    byId("runs-none").hidden = runs.length > 0;
     byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
     notices.update(listed.chats);
     await readBell();
@@ -171,7 +191,7 @@ byId("leave").addEventListener("click", async () => {
 const TOPICS = ["chats", "desktops"];
 // What seldom changes, and is in no event.
 const FACTS_PAUSE = 10_000;
-const again = follow(TOPICS, read);
+const again = follow(TOPICS, read, { happened });
 
 async function readModels() {
   try {

@@ -59,7 +59,7 @@ async function show(run) {
   showFacts(run);
   showBreadcrumbs(chat);
   showKept(run);
-  recording.show(withPeople(run));
+  await recording.show(withPeople(run));
   // A desktop that answers late must not delay the page.
   panels.show(chat).then((changed) => {
     if (changed) {
@@ -76,7 +76,7 @@ async function show(run) {
   showFiles(chat.files);
   time.show(chat, recordings.length > 0);
   await conversation.show(run);
-  recording.showMessages(conversation.messages);
+  await recording.showMessages(conversation.messages);
   const asked = conversation.messages.find((message) => message.role === "user");
   await actions.show(chat, asked ? textOf(asked.content) : "");
 }

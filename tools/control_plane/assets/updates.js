@@ -70,10 +70,11 @@ export function subscribe(topic, handlers) {
  *
  * @param {string | string[]} topics
  * @param {() => Promise<void>} read
- * @param {{streamed?: (text: string) => void, pause?: number}} [options] `streamed` receives the text
- *   so far of a reply; `pause` are the milliseconds between two calls at least
+ * @param {{streamed?: (text: string) => void, happened?: (message: import("./subscriptions.js").Message) => void, pause?: number}} [options]
+ *   `streamed` receives the text so far of a reply, `happened` each other event before the call;
+ *   `pause` are the milliseconds between two calls at least
  */
-export function follow(topics, read, { streamed = () => {}, pause = PAUSE } = {}) {
+export function follow(topics, read, { streamed = () => {}, happened = () => {}, pause = PAUSE } = {}) {
   let reading = false;
   let wanted = false;
 
@@ -96,7 +97,14 @@ export function follow(topics, read, { streamed = () => {}, pause = PAUSE } = {}
 
   for (const topic of [topics].flat()) {
     subscribe(topic, {
-      event: ({ kind, data }) => (kind === "text" ? streamed(data.text || "") : again()),
+      event: (message) => {
+        if (message.kind === "text") {
+          streamed(message.data.text || "");
+          return;
+        }
+        happened(message);
+        again();
+      },
       again,
     });
   }

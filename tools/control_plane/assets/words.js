@@ -159,7 +159,9 @@ export function clock(seconds, tenths = false) {
     : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${rest}`;
 }
 
-const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** @type {Intl.RelativeTimeFormat | null} made when it is needed first, as that takes long */
+let relativeFormat = null;
+const relative = () => (relativeFormat ??= new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
 
 /**
  * A unix time as "5 minutes ago", or the date when it is long past.
@@ -172,10 +174,10 @@ export function ago(time, now = serverNow()) {
     return "just now";
   }
   if (passed < 3600) {
-    return relative.format(-Math.round(passed / 60), "minute");
+    return relative().format(-Math.round(passed / 60), "minute");
   }
   if (passed < 86400) {
-    return relative.format(-Math.round(passed / 3600), "hour");
+    return relative().format(-Math.round(passed / 3600), "hour");
   }
   return new Date(time * 1000).toLocaleDateString(undefined, { dateStyle: "medium" });
 }

@@ -8,12 +8,14 @@
 //   the newest node goes on to follow it, until its person scrolls up.
 import { get } from "../../api.js";
 import { byId, keyed } from "../../dom.js";
+import { pause } from "../../pause.js";
 import { isAtWork } from "../../words.js";
 import { activityWords } from "./activity_words.js";
 import { makeNode, updateNode } from "./cards.js";
 import { nodesOf } from "./nodes.js";
 
 const PORTION = 60;
+const SOME = 15;
 const NEAR_END = 80;
 
 export class Conversation {
@@ -65,6 +67,18 @@ export class Conversation {
         throw error;
       }
     }
+    await this.drawInPortions();
+  }
+
+  /** Draws the newest nodes first; texts of Markdown take long. */
+  async drawInPortions() {
+    for (let count = SOME; this.list.childElementCount < count && count < this.shown; count += SOME) {
+      this.draw(count);
+      if (this.nodes.length <= count) {
+        return;
+      }
+      await pause();
+    }
     this.draw();
   }
 
@@ -81,7 +95,8 @@ export class Conversation {
     }
   }
 
-  draw() {
+  /** @param {number} most nodes */
+  draw(most = this.shown) {
     const nodes = nodesOf({
       messages: this.messages,
       steps: this.run.chat.steps,
@@ -92,7 +107,7 @@ export class Conversation {
     this.earlier.hidden = nodes.length <= this.shown;
     keyed(
       this.list,
-      nodes.slice(-this.shown),
+      nodes.slice(-most),
       (node) => node.key,
       (node) => makeNode(node, this.open),
       (made, node) => updateNode(made, node, activityWords, this.run.children || [], isAtWork(this.run.chat)),

@@ -3,6 +3,7 @@
 // frame on the screen.
 import { address } from "../../api.js";
 import { byId, element } from "../../dom.js";
+import { pause } from "../../pause.js";
 import { watchShot } from "../../shots.js";
 import { texts } from "../../texts.js";
 import { isAtWork, stepTitle } from "../../words.js";
@@ -147,34 +148,37 @@ export class Recording {
   }
 
   /** @param {any} run as the API describes it */
-  show(run) {
+  async show(run) {
     this.run = run;
     this.showVideo(run);
-    this.showSteps();
+    await pause();
+    await this.showSteps();
   }
 
   /** Groups the steps by the sentences of the agent. @param {any[]} messages of the chat */
-  showMessages(messages) {
+  async showMessages(messages) {
     const known = this.sentences.size;
     this.sentences = sentencesOf(messages);
     if (this.run && this.sentences.size !== known) {
-      this.showSteps();
+      await this.showSteps();
     }
   }
 
-  showSteps() {
+  async showSteps() {
     const { chat, video } = this.run;
     const { player } = this;
     this.steps = shownSteps(chat.steps, video?.sessions || [], this.sentences, stepTitle);
     this.timed = this.steps.filter((step) => step.video_start !== null).sort((a, b) => (a.video_start ?? 0) - (b.video_start ?? 0));
     const same = this.timed.find((step) => step.id === this.pinned?.id);
     this.pinned = same ?? null;
+    await pause();
     const { videoWidth, videoHeight } = player.video;
     const startedAt = chat.started_at ?? chat.created_at;
     this.list.show(this.steps, { total: player.total, fine: player.fine, startedAt, screen: [videoWidth, videoHeight] });
+    await pause();
     this.showTools();
     if (player.total) {
-      this.timeline.load(player.total, this.timed, video?.time_map || []);
+      await this.timeline.load(player.total, this.timed, video?.time_map || []);
       player.show();
     }
   }

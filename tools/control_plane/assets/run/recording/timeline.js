@@ -3,6 +3,7 @@
 // The wheel zooms, dragging selects a span, a click seeks. The marks are a list box: one Tab stop,
 // arrow keys inside, Enter seeks to a step and zooms into a band.
 import { byId, element, setText } from "../../dom.js";
+import { pause } from "../../pause.js";
 import { texts } from "../../texts.js";
 import { clock } from "../../words.js";
 import { Filmstrip, showTile, tileAt } from "./filmstrip.js";
@@ -77,12 +78,16 @@ export class Timeline {
    * @param {ShownStep[]} steps with a time in the video, by it
    * @param {import("./time_map.js").Pair[]} pairs
    */
-  load(total, steps, pairs) {
+  async load(total, steps, pairs) {
     this.times = new TimeMap(pairs);
     this.steps = steps;
-    this.spans = laneSpans(steps, this.times);
     this.scale = this.scale.resized(total, this.plot.clientWidth);
-    this.draw();
+    this.drawAll();
+    // A long run has thousands of stretches; the page answers to a person in between.
+    await pause();
+    this.spans = laneSpans(steps, this.times);
+    await pause();
+    drawLanes(byId("lanes"), this.scale, this.spans);
   }
 
   resize() {
@@ -138,21 +143,28 @@ export class Timeline {
   }
 
   draw() {
+    if (this.drawAll()) {
+      drawLanes(byId("lanes"), this.scale, this.spans);
+    }
+  }
+
+  /** Draws all but the lanes; returns false if there is nothing to draw. */
+  drawAll() {
     const { scale } = this;
     if (!scale.total || !scale.width) {
-      return;
+      return false;
     }
     this.drawRuler();
     this.drawMarks();
     this.drawStills();
     this.drawSpan();
     this.filmstrip.draw(scale);
-    drawLanes(byId("lanes"), scale, this.spans);
     const window = byId("window");
     window.hidden = scale.whole;
     window.style.left = `${(scale.from / scale.total) * 100}%`;
     window.style.width = `${(scale.seconds / scale.total) * 100}%`;
     this.show(this.time, this.current, false);
+    return true;
   }
 
   drawRuler() {
