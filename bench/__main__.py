@@ -1,10 +1,14 @@
-"""Run all benchmarks, one process after the other, except the long ones (``soak_*``)."""
+"""Run all benchmarks, one process after the other, except the long ones (``soak_*``).
+
+``python -m bench pages`` runs those whose name begins so, and writes ``docs/performance.md``.
+"""
 
 import subprocess
 import sys
 from pathlib import Path
 
-SHARED = {"__main__", "page", "tables", "recording_scenes", "recording_ways", "relay_ways"} | {
+SHARED = {"__main__", "page", "page_of_pages", "tables", "recording_scenes", "recording_ways"} | {
+    "relay_ways",
     "requests_by_schema",
     "agent_policies",
     "agent_run",
@@ -15,14 +19,19 @@ SHORTER = {"recording": ("--seconds", "20"), "agents_overhead": ("--steps", "60"
 
 
 def main() -> int:
+    """Run the benchmarks whose names begin with the argument; return 1 if one failed."""
+    begin = sys.argv[1] if len(sys.argv) > 1 else ""
+    root = Path(__file__).parent.parent
     failed = 0
-    for script in sorted(Path(__file__).parent.glob("*.py")):
+    for script in sorted(Path(__file__).parent.glob(f"{begin}*.py")):
         if script.stem in SHARED or script.stem.startswith("soak_"):
             continue
         print(f"== {script.stem}", flush=True)
         options = SHORTER.get(script.stem, ())
         command = [sys.executable, "-m", f"bench.{script.stem}", *options]
-        failed += subprocess.run(command, cwd=script.parent.parent, check=False).returncode != 0
+        failed += subprocess.run(command, cwd=root, check=False).returncode != 0
+    if begin:
+        subprocess.run([sys.executable, "-m", "bench.page"], cwd=root, check=True)
     return 1 if failed else 0
 
 

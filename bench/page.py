@@ -1,11 +1,12 @@
 """Write ``docs/performance.md`` from ``bench/results``: ``python -m bench.page``."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from .tables import RESULTS
+from .page_of_pages import pages
+from .tables import RESULTS, markdown_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
 HEAD = """# How fast it is
@@ -19,16 +20,11 @@ says how many times as long, or as much, the other way takes. `make bench` measu
 Json = Mapping[str, Any]
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
 def compared(times: Json, unit: str = "ms") -> str:
     """Return a table of times with their ratios to the first row, which is ours."""
     best = next(iter(times.values()))
     rows = ((way, f"{spent:,.1f} {unit}", f"{spent / best:,.1f}") for way, spent in times.items())
-    return table(("way", "median", "ratio"), rows)
+    return markdown_table(("way", "median", "ratio"), rows)
 
 
 def screenshots(found: Json) -> Iterator[str]:
@@ -54,7 +50,7 @@ def settle(found: Json) -> Iterator[str]:
     yield "## The picture after an action"
     yield "How often it is the one that the screen shows two seconds later, moving parts left out."
     rows = ((r["scene"], r["same"], f"{r['act_to_picture_ms']} ms") for r in found["scenes"])
-    yield table(("scene", "the same", "action to picture"), rows)
+    yield markdown_table(("scene", "the same", "action to picture"), rows)
 
 
 def recording(found: Json) -> Iterator[str]:
@@ -76,7 +72,7 @@ def recording(found: Json) -> Iterator[str]:
             for way, it in ways.items()
         ]
         head = ("way", "CPU", "ratio", "memory", "file", "stop to playable", "plays at")
-        yield table(head, rows)
+        yield markdown_table(head, rows)
 
 
 def fleet(found: Json) -> Iterator[str]:
@@ -92,12 +88,12 @@ def fleet(found: Json) -> Iterator[str]:
         for count, it in found["desktops"].items()
     )
     head = ("desktops", "all started and seen", "next screenshot", "memory each", "idle core each")
-    yield table(head, rows)
+    yield markdown_table(head, rows)
 
 
 def plane(found: Json) -> Iterator[str]:
     yield "## The control plane"
-    yield table(
+    yield markdown_table(
         ("what", "time"),
         (
             (f"a page of 50 of {found['chats']:,} chats", f"{found['page_of_50_ms']} ms"),
@@ -132,7 +128,7 @@ def relay(found: Json) -> Iterator[str]:
         for way, memory in ways.items()
         if count in found["throughput"]
     )
-    yield table(("watchers", "all together", "work", "memory"), rows)
+    yield markdown_table(("watchers", "all together", "work", "memory"), rows)
     titles = {
         "8 bytes there and back": "echo",
         "a key to its pixels": "key_to_pixel",
@@ -145,7 +141,7 @@ def relay(found: Json) -> Iterator[str]:
         for unit, median in it.items()
         if unit.startswith("median_")
     )
-    yield table(("time from", "median"), times)
+    yield markdown_table(("time from", "median"), times)
 
 
 def launch(found: Json) -> Iterator[str]:
@@ -168,7 +164,7 @@ def launch(found: Json) -> Iterator[str]:
         )
         for name, title in titles.items()
     )
-    yield table(("way", "first screenshot", "fastest", "memory"), rows)
+    yield markdown_table(("way", "first screenshot", "fastest", "memory"), rows)
 
 
 def frame_cost(found: Json) -> Iterator[str]:
@@ -185,7 +181,7 @@ def frame_cost(found: Json) -> Iterator[str]:
         (name, *(" + ".join(f"{ms:.2f}" for ms in way[one]) + " ms" for one in ("ours", "9714228")))
         for name, way in found["cpu_ms"].items()
     )
-    yield table(("application", "ours", "at 9714228"), rows)
+    yield markdown_table(("application", "ours", "at 9714228"), rows)
 
 
 def waiting(found: Json) -> Iterator[str]:
@@ -199,7 +195,7 @@ def waiting(found: Json) -> Iterator[str]:
     rows = (
         (name, f"{way['median_ms']:,} ms", f"{way['p95_ms']:,} ms") for name, way in ways.items()
     )
-    yield table(("way", "median", "95 of 100 within"), rows)
+    yield markdown_table(("way", "median", "95 of 100 within"), rows)
 
 
 def agents_overhead(found: Json) -> Iterator[str]:
@@ -222,7 +218,9 @@ def agents_overhead(found: Json) -> Iterator[str]:
         (steps.removeprefix("steps "), *(f"{ways[way][steps]['cpu_ms']} ms" for way in ways))
         for steps in ways["ours"]
     )
-    yield table(("steps", *("ours" if way == "ours" else f"at {way}" for way in ways)), rows)
+    yield markdown_table(
+        ("steps", *("ours" if way == "ours" else f"at {way}" for way in ways)), rows
+    )
 
 
 def agents_calls(found: Json) -> Iterator[str]:
@@ -234,7 +232,7 @@ def agents_calls(found: Json) -> Iterator[str]:
         " run side by side, calls of the computer one after another."
     )
     rows = ((way, f"{seconds:.2f} s") for way, seconds in found["seconds"].items())
-    yield table(("calls", "time"), rows)
+    yield markdown_table(("calls", "time"), rows)
 
 
 def agents(found: Json) -> Iterator[str]:
@@ -265,7 +263,7 @@ def agents(found: Json) -> Iterator[str]:
             for policy, costs in one["policies"].items()
         )
         head = ("read from cache", "weighted tokens", "longest prompt", "thinking lost")
-        yield table((length.replace("_", " "), *head), rows)
+        yield markdown_table((length.replace("_", " "), *head), rows)
 
 
 def playbooks(found: Json) -> Iterator[str]:
@@ -299,7 +297,7 @@ def playbooks(found: Json) -> Iterator[str]:
         for name, one in flows.items()
     )
     head = ("passed", "requests", "whole: script, replay", "acting: script, replay", "10x from")
-    yield table(("flow", *head, "healed", "load"), rows)
+    yield markdown_table(("flow", *head, "healed", "load"), rows)
 
 
 def accessibility(found: Json) -> Iterator[str]:
@@ -312,7 +310,7 @@ def accessibility(found: Json) -> Iterator[str]:
     rows = (
         (way, f"{it['median_s']} s", f"{it['quickest_s']} s") for way, it in found["ways"].items()
     )
-    yield table(("form", "median", "quickest"), rows)
+    yield markdown_table(("form", "median", "quickest"), rows)
 
 
 def mcp(found: Json) -> Iterator[str]:
@@ -340,7 +338,7 @@ def mcp(found: Json) -> Iterator[str]:
         )
         for title, (place, name) in ways.items()
     )
-    yield table(("way", "median", "our route", "quickest", "our route"), rows)
+    yield markdown_table(("way", "median", "our route", "quickest", "our route"), rows)
 
 
 def forward(found: Json) -> Iterator[str]:
@@ -354,37 +352,6 @@ def forward(found: Json) -> Iterator[str]:
     )
 
 
-def pages_recording(found: Json) -> Iterator[str]:
-    yield "## The recording on the page of a run"
-    yield (
-        "Frames between the change of the list and the first frame on the screen that shows the "
-        "step; Chromium without a graphics card, two cores."
-    )
-    names = ("steps", "p50_frames", "p95_frames", "max_frames")
-    rows = [(speed, *(it[name] for name in names)) for speed, it in found["frame_error"].items()]
-    yield table(("speed", "steps", "median", "95 %", "most"), rows)
-    scenes = {
-        "steps_2000": "A run of 2,000 steps, of which a link does not show the conversation:",
-        "steps_and_messages_2000": "The same with its conversation of 2,000 messages:",
-    }
-    for name, words in scenes.items():
-        yield words
-        yield table(
-            ("processor", "first paint", "list", "longest task", "over 50 ms", "elements"),
-            [
-                (
-                    "as it is" if way == "processor_1x_slower" else "four times slower",
-                    f"{it['first_paint_ms']} ms",
-                    f"{it['list_painted_ms']} ms",
-                    f"{it['longest_task_ms']} ms",
-                    it["tasks_over_50_ms"],
-                    f"{it['elements']:,}",
-                )
-                for way, it in found[name].items()
-            ],
-        )
-
-
 def commands(found: Json) -> Iterator[str]:
     yield "## Commands"
     yield "From their start to their end, with a control plane and a desktop that run:"
@@ -392,24 +359,7 @@ def commands(found: Json) -> Iterator[str]:
     for name, times in found["commands_ms"].items():
         ours, nothing = times[f"deskhand {name}"], times["python -c pass"]
         rows.append((f"`deskhand {name}`", f"{ours:.0f} ms", f"{nothing:.0f} ms"))
-    yield table(("command", "median", "`python -c pass`"), rows)
-
-
-def pages_conversation(found: Json) -> Iterator[str]:
-    yield "## The conversation on the page of a run"
-    yield (
-        "Script tags and `javascript:` links, 200 kB of output in the colours of a terminal and a "
-        "message of 100,000 characters: the longest task of the page "
-        "(`python -m bench.pages_conversation`)."
-    )
-    phases = ("opened", "all_of_the_message", "output")
-    names = {"processor_1x_slower": "as it is", "processor_4x_slower": "4 times slower"}
-    rows = [
-        (words, *(f"{found[key][phase]['longest_task_ms']} ms" for phase in phases))
-        for key, words in names.items()
-    ]
-    yield table(("processor", "opened", "all of the message", "output"), rows)
-    yield "A task below 50 ms is not reported by the browser and counts as 0."
+    yield markdown_table(("command", "median", "`python -c pass`"), rows)
 
 
 SECTIONS = {
@@ -418,8 +368,6 @@ SECTIONS = {
     "service": service,
     "settle": settle,
     "recording": recording,
-    "pages_recording": pages_recording,
-    "pages_conversation": pages_conversation,
     "relay": relay,
     "forward": forward,
     "mcp": mcp,
@@ -440,6 +388,8 @@ def main() -> None:
     parts = [HEAD.strip()]
     for name, section in SECTIONS.items():
         parts += section(json.loads((RESULTS / f"{name}.json").read_text()))
+        if name == "recording":
+            parts += pages()
     PAGE.write_text("\n\n".join(parts) + "\n")
 
 

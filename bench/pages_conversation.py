@@ -3,10 +3,12 @@
 The content is that of ``tests/system/test_run_page.py``: script tags and ``javascript:`` links,
 200 kB of output in the colours of a terminal, and a message of 100,000 characters.
 ``python -m bench.pages_conversation`` measures in a real Chromium and writes
-``bench/results/pages_conversation.json``.
+``bench/results/pages_conversation.json``. Exits 1 when a task without throttling is
+longer than 50 ms while the machine is quiet.
 """
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +19,10 @@ from tests.system.test_run_page import with_hostile_run
 from tests.tools.control_plane.fakes import control_plane
 
 from .pages_recording import PAINTED, signed_in
-from .tables import RESULTS
+from .tables import exit_status, is_quiet, save
 
+PHASES = ("opened", "all_of_the_message", "output")
+LONGEST_TASK_MS = 50
 DRAWN = "() => document.querySelector('.show-all')"
 PIECES = "() => document.querySelectorAll('#conversation .piece').length > 15"
 COLOURED = "() => document.querySelector('#step-box .output-line .fg1')"
@@ -60,16 +64,19 @@ async def harm(connection: BrowserConnection, folder: Path) -> dict[str, Any]:
     return found
 
 
-def main() -> None:
+def main() -> int:
     with (
         tempfile.TemporaryDirectory() as scratch,
         running_chromium(Path(scratch) / "profile") as address,
         connected(address) as connection,
     ):
         found = connection.runner.run(harm(connection, Path(scratch)))
-    (RESULTS / "pages_conversation.json").write_text(json.dumps(found, indent=1) + "\n")
     print(json.dumps(found, indent=1))
+    save("pages_conversation", found)
+    plain = found["processor_1x_slower"]
+    missed = [name for name in PHASES if plain[name]["longest_task_ms"] > LONGEST_TASK_MS]
+    return exit_status(missed, quiet=is_quiet())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

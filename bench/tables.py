@@ -4,11 +4,15 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+QUIET = 1.0
+"""Load of two cores at which a missed goal counts."""
+LOAD_BEFORE = round(os.getloadavg()[0], 1)
+"""When this process began."""
 RESULTS = Path(__file__).parent / "results"
 
 Times = Mapping[str, float]
@@ -46,7 +50,30 @@ def show(title: str, times: Times, ours: str) -> None:
 def save(name: str, results: Mapping[str, Any]) -> None:
     """Write results into a file; the file does not identify the machine."""
     RESULTS.mkdir(exist_ok=True)
+    measured = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
     machine = {"cpus": os.cpu_count(), "python": platform.python_version()}
-    load = {"load_1m": round(os.getloadavg()[0], 1)}
-    text = json.dumps({"machine": machine | load, **results}, indent=2)
+    load = {"load_before": LOAD_BEFORE, "load_1m": round(os.getloadavg()[0], 1)}
+    text = json.dumps({"machine": machine | load | {"measured": measured}, **results}, indent=2)
     (RESULTS / f"{name}.json").write_text(text + "\n")
+
+
+def is_quiet() -> bool:
+    """Return True if the machine has so little other work that its times count."""
+    return LOAD_BEFORE < QUIET
+
+
+def exit_status(missed: Sequence[str], *, quiet: bool) -> int:
+    """Print the goals that were missed; return 1 if that counts.
+
+    The load after a measurement contains its own work, so ``quiet`` is that before it.
+    """
+    if missed:
+        words = "" if quiet else ", but the machine was busy before"
+        print(f"missed: {', '.join(missed)}{words}")
+    return int(bool(missed) and quiet)
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table of Markdown whose first column is text and whose others are numbers."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
