@@ -92,6 +92,8 @@ class DesktopSettings:
     """Starts the servers of ``.mcp.json`` without a person's approval."""
     attach: str | None = None
     """Existing screen to serve, such as ``:0``; empty for that of the service's own session."""
+    insecure: bool = False
+    """Other machines may reach the service, which has no TLS."""
     linger: float | None = None
     """Idle timeout: seconds without a call after which the service ends."""
 
@@ -120,6 +122,8 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     parser.add_argument("--listen", default="127.0.0.1:0", metavar="WHERE", help="HOST:PORT "
                         "(port 0: any free), unix:PATH, unix: for a socket in its own "
                         "directory, or fd:N (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--insecure", action="store_true", help="listen for other machines, "
+                        "though the service has no TLS")  # fmt: skip
     parser.add_argument("--token-file", type=Path, help="file with the access token to use")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON line")
     parser.add_argument("--folder", type=Path, help="private folder for sockets, logs, recordings")

@@ -49,6 +49,7 @@ from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.x11.connection import connect
 from deskhand.vncbridge.auth.credentials import new_token
 from deskhand.vncbridge.errors import CannotListen
+from deskhand.vncbridge.server.loopback import is_loopback
 from deskhand.vncbridge.server.server import Address, listening, parse_address
 
 from .egress_settings import browser_policies, egress_of, show_desktop_policy, with_egress
@@ -56,6 +57,10 @@ from .own_display import DesktopService, preload
 from .parts import ServiceContext, command_environment
 
 NOT_STARTED = 4
+OPEN = (
+    "it is open to other machines, and the token and screens would cross the network unencrypted; "
+    "listen on 127.0.0.1, or give --insecure"
+)
 API_SOCKET = "run/service/api.sock"
 """The service's socket in the directory of a desktop without a control plane."""
 PRIVATE = 0o077
@@ -348,10 +353,17 @@ def _installed(name: str) -> bool:
 
 
 def _address(settings: DesktopSettings, folder: DesktopDirectory) -> Address:
-    """Return the address to bind; ``unix:`` alone is a socket out of the agent's reach."""
+    """Return the address to bind; ``unix:`` alone is a socket out of the agent's reach.
+
+    Raises:
+        CannotListen: If other machines would reach it, and that was not requested explicitly.
+    """
     if settings.listen == "unix:":
         return Address(path=folder.path.absolute() / API_SOCKET)
-    return parse_address(settings.listen)
+    wanted = parse_address(settings.listen)
+    if wanted.host and not is_loopback(wanted.host) and not settings.insecure:
+        raise CannotListen(settings.listen, OPEN)
+    return wanted
 
 
 def _token(file: Path | None) -> str:

@@ -11,7 +11,7 @@ def test_defaults_are_usable() -> None:
     settings = parse([])
     assert settings.listen == "127.0.0.1:0"
     assert settings.size == Size(1920, 1080)
-    assert settings.linger is None
+    assert (settings.linger, settings.insecure) == (None, False)
 
 
 def test_everything_can_be_set() -> None:
@@ -20,7 +20,7 @@ def test_everything_can_be_set() -> None:
         " --xserver Xvfb --display on-request --glx --layout us(intl)"
         " --timezone Europe/Berlin --locale de_DE"
         " --allow-host a --allow-host b --inherit-env E --env A=b=c --env D='' --workdir /w"
-        " --linger 9"
+        " --linger 9 --insecure"
     )
     settings = parse(shlex.split(line))
     assert settings.token_file == Path("/t")
@@ -34,7 +34,7 @@ def test_everything_can_be_set() -> None:
     assert settings.allowed_hosts == ("a", "b")
     assert settings.inherit_env == ("E",)
     assert settings.environment == (("A", "b=c"), ("D", ""))
-    assert settings.linger == 9.0
+    assert (settings.linger, settings.insecure) == (9.0, True)
 
 
 def test_a_weight_is_one_that_the_kernel_accepts(capsys: pytest.CaptureFixture[str]) -> None:

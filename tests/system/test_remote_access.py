@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -150,7 +151,9 @@ def _programs_work(found: Behind, desktop_id: str) -> None:
 
 @pytest.mark.soak
 @pytest.mark.slow("a control plane with TLS, and commands that reach it")
-def test_with_a_certificate_of_its_own_commands_find_and_trust_it(tmp_path: Path) -> None:
+def test_commands_find_and_trust_the_certificate_of_the_server_and_a_renewed_one(
+    tmp_path: Path,
+) -> None:
     files = server_certificate(tmp_path / "certificates", "desk.example")
     data = str(tmp_path / "data")
     tls = ("--tls-cert", str(files.cert), "--tls-key", str(files.key))
@@ -177,6 +180,15 @@ def test_with_a_certificate_of_its_own_commands_find_and_trust_it(tmp_path: Path
                 for host in ("desk.example", "other.example")
             ]
         assert answers == [200, 421]
+        later = server_certificate(tmp_path / "later", "desk.example")
+        later.key.rename(files.key)
+        later.cert.rename(files.cert)
+        port = urlsplit(ready["url"]).port
+        assert port is not None
+        shown = ssl.get_server_certificate(("127.0.0.1", port))
+        assert shown == files.cert.read_text()
+        with Client.connect(data_dir=data) as client:
+            assert list(client.desktops.list()) == []
 
 
 @contextmanager

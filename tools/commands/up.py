@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
@@ -23,7 +24,7 @@ from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, be
 from deskhand.tools.control_plane.service.launching import launching
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import Settings
-from deskhand.tools.remote_access.certificate import own_certificate, server_context
+from deskhand.tools.remote_access.certificate import ServerCertificate
 from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
 from deskhand.tools.remote_access.remote_access import remote_access
 from deskhand.tools.secrets.keys import keys_of
@@ -168,18 +169,19 @@ async def running(
             stack.enter_context(held(settings.data_dir))
         bound, address = stack.enter_context(_bound(settings, any_port))
         # Root may read the key; the user that it becomes may not.
-        tls = server_context(settings.tls_cert, settings.tls_key)
+        tls = ServerCertificate(settings.tls_cert, settings.tls_key) if address.tls else None
         launched = stack.enter_context(launching(settings, os.environ, user))
         if user is not None:
             become_user(user)
         async with control_plane(settings, address, launched, keys, token_file, chosen) as opened:
             ready = asyncio.Event()
-            server = Serving(opened.app, ready.set, opened.closing.set, tls=tls)
+            context = tls.context if tls is not None else None
+            server = Serving(opened.app, ready.set, opened.closing.set, tls=context)
             serving = asyncio.create_task(server.run_until_asked(bound), name="serve")
             try:
                 await _wait_ready(ready.wait(), serving)
                 # Clients find the address only after the server accepts requests.
-                with _announced(settings, address, token_file) as certificate:
+                with _announced(settings, address, token_file, tls) as certificate:
                     notify(READY)
                     yield Running(opened, address, server, certificate)
             finally:
@@ -225,7 +227,9 @@ def local_address(address: Address) -> Address:
 
 
 @contextlib.contextmanager
-def _announced(settings: Settings, address: Address, token_file: Path | None) -> Any:
+def _announced(
+    settings: Settings, address: Address, token_file: Path | None, tls: ServerCertificate | None
+) -> Any:
     """Publish the address for client commands in a file, while the block runs."""
     file = settings.data_dir / "run" / "plane.json"
     started = start_time(os.getpid())
@@ -234,9 +238,9 @@ def _announced(settings: Settings, address: Address, token_file: Path | None) ->
     if address.public:
         note["pages"] = address.public
     certificate = None
-    if address.tls:
+    if tls is not None:
         certificate = settings.data_dir / "run" / "certificate.pem"
-        write_private(certificate, own_certificate(settings.tls_cert))
+        tls.publish(partial(write_private, certificate))
         note["certificate"] = str(certificate)
     if token_file is not None:
         note["token_file"] = str(token_file.absolute())

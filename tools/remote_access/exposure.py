@@ -2,17 +2,9 @@
 
 import ipaddress
 
+from deskhand.vncbridge.server.loopback import is_loopback
+
 from .errors import InvalidRemoteAccess
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address to listen on is of this machine alone; a name is not resolved."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def local_host(host: str) -> str:

@@ -4,27 +4,9 @@ from deskhand.tools.remote_access.errors import InvalidRemoteAccess
 from deskhand.tools.remote_access.exposure import (
     check_certificate_files,
     check_exposure,
-    is_loopback,
     local_host,
     ssh_forward,
 )
-
-
-@pytest.mark.parametrize(
-    ("host", "loopback"),
-    [
-        ("127.0.0.1", True),
-        ("127.9.9.9", True),
-        ("::1", True),
-        ("localhost", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.0.2.7", False),
-        ("desk.example", False),
-    ],
-)
-def test_only_addresses_of_this_machine_are_loopback(host: str, loopback: bool) -> None:
-    assert is_loopback(host) is loopback
 
 
 @pytest.mark.parametrize(
