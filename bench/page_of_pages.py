@@ -16,7 +16,8 @@ def pages() -> Iterator[str]:
     yield (
         "In Chromium without a graphics card, beside the service on two cores. `python -m bench"
         " pages` measures all of it, and says of each goal that is missed whether the machine was"
-        " quiet: at a load above 1, other work disturbed the figures. A task below 50 ms is not reported by the browser and counts as 0."
+        " quiet: at a load above 1, other work disturbed the figures. A task below 50 ms is not"
+        " reported by the browser and counts as 0."
     )
     for name, section in SECTIONS.items():
         found = json.loads((RESULTS / f"{name}.json").read_text())
@@ -66,8 +67,8 @@ def live(found: Json) -> Iterator[str]:
 def runs(found: Json) -> Iterator[str]:
     yield "### The list of runs"
     yield (
-        f"{found['runs']:,} runs; a search is from the form to the painted list, beside a client that"
-        " reads all runs and compares their texts."
+        f"{found['runs']:,} runs; a search is from the form to the painted list, beside a client"
+        " that reads all runs and compares their texts."
     )
     slowest = max(found["search_ms"].values())
     rows = (
