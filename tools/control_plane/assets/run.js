@@ -3,6 +3,7 @@ import { get, idFromPath } from "./api.js";
 import { watchBell } from "./bell.js";
 import { runCard, updateRunCard } from "./cards.js";
 import { byId, keyed, troubled } from "./dom.js";
+import { chatsAfter } from "./home/known_chats.js";
 import { keeping } from "./keeping.js";
 import { problemOf } from "./problem.js";
 import { limitLinks } from "./rights.js";
@@ -38,6 +39,8 @@ const talk = new TalkBox(byId("talk-box"), id);
 const live = new LiveScreen(() => talk.focus());
 const actions = new RunActions(id);
 let first = true;
+/** @type {Run | null} */
+let known = null;
 
 /** The run with what people did in place of their control sessions, for the list of steps and the time line.
  *  @param {Run} run */
@@ -56,6 +59,7 @@ async function show(run) {
     // A recording is followed by its steps, an agent at work by what it writes.
     selectTab(recordings.length ? "steps-panel" : "conversation-panel");
   }
+  known = run;
   showFacts(run);
   showBreadcrumbs(chat);
   showKept(run);
@@ -81,6 +85,16 @@ async function show(run) {
   await actions.show(chat, asked ? textOf(asked.content) : "");
 }
 
+/** Shows at once what an event says of the chat; all else is read again.
+ *  @param {import("./subscriptions.js").Message} event */
+function happened(event) {
+  const [chat] = known ? chatsAfter([known.chat], event) : [];
+  if (known && chat && chat !== known.chat) {
+    known = { ...known, chat };
+    showFacts(known);
+  }
+}
+
 async function read() {
   await troubled(async () => {
     try {
@@ -94,6 +108,6 @@ async function read() {
   });
 }
 
-follow(`chat:${id}`, read, { streamed: (text) => conversation.stream(text) });
+follow(`chat:${id}`, read, { happened, streamed: (text) => conversation.stream(text) });
 watchBell();
 limitLinks();
