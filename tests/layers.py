@@ -196,7 +196,7 @@ tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_t
 tools/notifications: tools/conversation tools/store
 tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
   tools/store
-tools/remote_access: tools/control_plane vncbridge/auth
+tools/remote_access: tools/control_plane vncbridge/auth vncbridge/server
 tools/service_manager: tools/control_plane tools/fleet tools/launcher
 tools/run_pictures: tools/control_plane tools/control_plane/routes
   tools/control_plane/run_video tools/conversation tools/store vncbridge/http
