@@ -238,3 +238,22 @@ ASK_FOR_ALL = """([own, other]) => new Promise((done) => {
     }
   };
 })"""
+
+
+@pytest.mark.slow("a control plane of its own")
+def test_a_page_that_is_open_says_that_the_service_was_stopped(
+    browser: Browser, tmp_path: Path
+) -> None:
+    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with (
+        service(tmp_path / "errors.log", *command) as plane,
+        signed_in(browser, plane, "/") as page,
+    ):
+        task_box(page)
+        plane.process.terminate()
+        plane.process.wait(PATIENCE)
+        line = page.get_by_role("alert").filter(has_text="Deskhand does not answer")
+        expect(line).to_be_visible()
+        again = line.get_by_role("button", name="Try again now")
+        again.click()
+        expect(again).to_be_visible()

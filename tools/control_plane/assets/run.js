@@ -10,6 +10,7 @@ import { limitLinks } from "./rights.js";
 import { RunActions } from "./run/conversation/actions.js";
 import { activityWords } from "./run/conversation/activity_words.js";
 import { showBreadcrumbs } from "./run/conversation/breadcrumbs.js";
+import { ChildChanges } from "./run/conversation/child_changes.js";
 import { Conversation } from "./run/conversation/conversation.js";
 import { LiveScreen } from "./run/conversation/live_screen.js";
 import { textOf } from "./run/conversation/nodes.js";
@@ -38,6 +39,7 @@ const conversation = new Conversation(id, (stepId) => details.open(stepId));
 const talk = new TalkBox(byId("talk-box"), id);
 const live = new LiveScreen(() => talk.focus());
 const actions = new RunActions(id);
+const childChanges = new ChildChanges(() => again());
 let first = true;
 /** @type {Run | null} */
 let known = null;
@@ -60,6 +62,7 @@ async function show(run) {
     selectTab(recordings.length ? "steps-panel" : "conversation-panel");
   }
   known = run;
+  childChanges.follow(children);
   showFacts(run);
   showBreadcrumbs(chat);
   showKept(run);
@@ -108,6 +111,6 @@ async function read() {
   });
 }
 
-follow(`chat:${id}`, read, { happened, streamed: (text) => conversation.stream(text) });
+const again = follow(`chat:${id}`, read, { happened, streamed: (text) => conversation.stream(text) });
 watchBell();
 limitLinks();
