@@ -70,7 +70,7 @@ type RunChat = Chat & {
   archived?: boolean;
 };
 
-type RunPart = { bytes: number; video_s?: number | null };
+type RunPart = { bytes: number; video_s?: number | null; pinned?: boolean };
 
 /** The answer of `GET runs/ID`. */
 type Run = {

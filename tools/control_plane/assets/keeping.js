@@ -1,4 +1,3 @@
-// @ts-nocheck
 // What an administrator may do with a run: keep it whatever its age, share it, and save it as a playbook.
 import { post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";
@@ -9,15 +8,25 @@ import { isAtWork } from "./words.js";
 // A person who shares a step has its first moments on the screen.
 const STEP_SECONDS = 0.25;
 
-/** What a link needs to open at a moment: the step that begins there, or else the milliseconds. */
+/** @typedef {{time: number, step?: {id: string, video_start: number | null} | null}} Moment */
+
+/**
+ * What a link needs to open at a moment: the step that begins there, or else the milliseconds.
+ *
+ * @param {Moment} moment
+ */
 function placeOf({ time, step }) {
-  if (step && Math.abs(time - step.video_start) < STEP_SECONDS) {
+  if (step && step.video_start !== null && Math.abs(time - step.video_start) < STEP_SECONDS) {
     return `?step=${encodeURIComponent(step.id)}`;
   }
   return time > 0.5 ? `?t=${time.toFixed(3)}` : "";
 }
 
-/** @param id the chat's  @param moment gives {time, step} of the video that is shown */
+/**
+ * @param {string} id  of the chat
+ * @param {() => Moment} moment  of the video that is shown
+ * @returns {(seen: {chat: Chat, recordings: RunPart[]}) => void}
+ */
 export function keeping(id, moment) {
   const pin = byId("pin");
   const share = byId("share");
@@ -30,7 +39,7 @@ export function keeping(id, moment) {
     share.hidden = !allowed;
   };
 
-  const showPinned = (pinned) => {
+  const showPinned = (/** @type {boolean} */ pinned) => {
     pin.setAttribute("aria-pressed", String(pinned));
     setText(pin, pinned ? "Pinned" : "Pin");
   };
@@ -61,7 +70,7 @@ export function keeping(id, moment) {
   return ({ chat, recordings }) => {
     shared.show(chat, isAtWork(chat));
     recorded = recordings.length > 0;
-    showPinned(recorded && recordings.every((each) => each.pinned));
+    showPinned(recorded && recordings.every((each) => Boolean(each.pinned)));
     draw();
   };
 }
