@@ -32,15 +32,14 @@ window.pageChecks = (() => {
           )
         )
         .map(named),
-    // Double the size of text, and wait until the page has been drawn with it.
-    async enlarge() {
-      document.documentElement.style.fontSize = "200%";
-      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
-    },
     // Text that is cut off in its control, and a page that is wider than its window.
     cut: () => [
       ...visible("button, a.as-button, summary, label:not(.unseen), th")
         .filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== "visible")
+        .map(named),
+      // A row of a list whose height is computed.
+      ...visible(".steps li")
+        .filter((row) => [...row.querySelectorAll("*")].some((one) => one.getBoundingClientRect().bottom > row.getBoundingClientRect().bottom + 1))
         .map(named),
       ...(document.documentElement.scrollWidth > innerWidth ? visible("body *").filter(isBeyond).map(named) : []),
     ],

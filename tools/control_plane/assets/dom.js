@@ -19,6 +19,9 @@ export function element(tag, properties = {}, ...children) {
   return made;
 }
 
+/** Returns a length in pixels, for lists that compute where their rows are. @param {number} count */
+export const rem = (count) => count * parseFloat(getComputedStyle(document.documentElement).fontSize);
+
 /**
  * @param {string} id
  * @returns {any} The element, with the type that it has in the page.

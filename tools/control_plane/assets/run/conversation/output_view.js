@@ -1,11 +1,11 @@
 // A long text with line numbers, terminal colours, search and a button to copy it. Only the lines in
 // view are elements, and the text is read in portions, so that no size of it blocks the page.
-import { element, setText } from "../../dom.js";
+import { element, rem, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
 import { AnsiReader, plain } from "./ansi.js";
 import { linesInView, linesOf, linesWith } from "./lines_window.js";
 
-const ROW = 20;
+const ROW = rem(1.25);
 const LONGEST_LINE = 1000;
 /** Lines that are read without a pause. */
 const PORTION = 500;

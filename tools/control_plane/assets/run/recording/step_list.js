@@ -1,7 +1,7 @@
 // The list of a run's steps: filtered, grouped by the agent's sentence, and in elements only where
 // it is visible. All rows have the same height; one row is a Tab stop, arrow keys move inside.
 import { address } from "../../api.js";
-import { byId, element, keyed, setText } from "../../dom.js";
+import { byId, element, keyed, rem, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
 import { clock, detailsOf, dollars, duration } from "../../words.js";
 import { LANES, secondsOf } from "./lanes.js";
@@ -14,7 +14,7 @@ import { scrolledTo, visibleRows } from "./visible_rows.js";
 /** @typedef {Extract<Row, {kind: "step"}>} StepRow */
 /** @typedef {{total: number, fine: boolean, startedAt: number, screen: [number, number]}} Clock  of the recording, whose total is 0 without one */
 
-const ROW = 60;
+const ROW = rem(3.75);
 
 export class StepList {
   /** @param {(step: ShownStep) => void} chosen called with a step that was clicked */
