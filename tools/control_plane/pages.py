@@ -20,15 +20,16 @@ _UNAVAILABLE = (502, 503, 504)
 _LEAST_ERROR = 400
 
 
-def router(embedders: Sequence[str] = ()) -> APIRouter:
+def router(embedders: Sequence[str] = (), provider: str = "") -> APIRouter:
     """Return the routes of the pages and of the files that they load.
 
     A page is the same for every id: it requests its data from the API. ``embedders`` are further
-    origins that may show the pages in a frame.
+    origins that may show the pages in a frame. ``provider`` is the name of one by which people sign
+    in, if there is one.
     """
     assets = Assets(FOLDER, embedders)
     routes = APIRouter(include_in_schema=False)
-    add_routes(routes, shared_router(Assets(VIEWER)), assets.router("/assets"))
+    add_routes(routes, shared_router(Assets(VIEWER), provider), assets.router("/assets"))
 
     @routes.api_route("/", methods=METHODS)
     async def home(request: Request) -> Response:

@@ -1,18 +1,19 @@
 """Routes of the sign-in by a provider.
 
 ``GET /login/oidc`` sends the browser to the provider, which sends it back to the callback. The
-state of a sign-in is bound to the browser by a cookie, so that nobody can be signed in as another
-person by a link. The session's cookie is ``SameSite=Strict``: a browser does not send it with a
+state of a sign-in is bound to the browser by a cookie, so that no link signs a person in as
+another one. The session's cookie is ``SameSite=Strict``: a browser does not send it with a
 redirect that began at the provider. Therefore the callback answers with a page that goes on by
 itself.
 """
 
+import html
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from deskhand.tools.people.errors import NameTaken
@@ -55,6 +56,8 @@ class BegunSignIn:
     verifier: str
     redirect_uri: str
     ends: float
+    onward: str
+    """The page that was requested, as a path of this service."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def router(
     begun: dict[str, BegunSignIn] = {}
 
     @routes.get(PATH)
-    async def begin(request: Request) -> Response:
+    async def begin(request: Request, onward: Annotated[str, Query(alias="next")] = "") -> Response:
         state, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(3))
         target = _callback(request, rules)
         try:
@@ -90,7 +93,7 @@ def router(
             del begun[old]
         if len(begun) >= MOST_BEGUN:
             del begun[next(iter(begun))]
-        begun[state] = BegunSignIn(nonce, verifier, target, now() + BEGUN_SECONDS)
+        begun[state] = BegunSignIn(nonce, verifier, target, now() + BEGUN_SECONDS, onward)
         response = RedirectResponse(address, 303)
         secure = request.scope["scheme"] == "https"
         response.set_cookie(
@@ -113,7 +116,7 @@ def router(
         except OidcError as error:
             return _refused(error)
         request.state.signed_in = credentials.by_cookie(value)
-        response = HTMLResponse(_page("You are signed in.", go_on=True))
+        response = HTMLResponse(_page("You are signed in.", found.onward))
         set_session_cookie(request, response, credentials.cookie_name, value)
         response.delete_cookie(COOKIE)
         return response
@@ -158,13 +161,13 @@ def _refused(error: OidcError) -> Response:
     return HTMLResponse(_page(str(error)), status)
 
 
-def _page(words: str, *, go_on: bool = False) -> str:
-    safe = words.replace("&", "&amp;").replace("<", "&lt;")
-    onward = '<meta http-equiv="refresh" content="0; url=../../">' if go_on else ""
-    link = (
-        '<a href="../../">Go on</a>' if go_on else '<a href="../../login">Back to the sign-in</a>'
-    )
+def _page(words: str, onward: str | None = None) -> str:
+    # Relative, so that no address of another site comes of it.
+    path = "../../" + ("login" if onward is None else onward.lstrip("/\\"))
+    target = html.escape(path)
+    refresh = "" if onward is None else f'<meta http-equiv="refresh" content="0; url={target}">'
+    link = "Back to the sign-in" if onward is None else "Go on"
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">{onward}'
-        f"<title>Sign in · Deskhand</title><h1>{safe}</h1><p>{link}</p></html>"
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{refresh}<title>Sign in · Deskhand'
+        f'</title><h1>{html.escape(words)}</h1><p><a href="{target}">{link}</a></p></html>'
     )

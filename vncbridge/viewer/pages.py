@@ -1,6 +1,7 @@
 """Pages and their files, served from memory."""
 
 import hashlib
+import html
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -61,6 +62,11 @@ class Assets:
         response.headers["Referrer-Policy"] = "same-origin"
         return response
 
+    def insert(self, name: str, place: str, element: str) -> None:
+        """Replace the comment ``place`` of a page by an element."""
+        text = self.get(name).data.decode().replace(f"<!-- {place} -->", element)
+        self._assets[name] = _asset(text.encode(), MEDIA_TYPES[".html"])
+
     def router(self, prefix: str) -> APIRouter:
         """Return the route of all files below ``prefix`` except pages, which have their own."""
         routes = APIRouter()
@@ -90,9 +96,16 @@ def router(assets: Assets) -> APIRouter:
     return routes
 
 
-def shared_router(assets: Assets) -> APIRouter:
-    """Return the routes that every service with a viewer has: its files and the sign-in page."""
+def shared_router(assets: Assets, provider: str = "") -> APIRouter:
+    """Return the routes that every service with a viewer has: its files and the sign-in page.
+
+    The page has a button for the sign-in by ``provider``, the name of one, if there is one.
+    """
     routes = assets.router("/viewer")
+    if provider:
+        label = f"Sign in with {html.escape(provider)}"
+        button = f'<a id="provider" class="as-button" href="login/oidc">{label}</a>'
+        assets.insert("login.html", "provider", button)
 
     @routes.api_route("/login", methods=METHODS, include_in_schema=False)
     async def login(request: Request) -> Response:
@@ -102,9 +115,12 @@ def shared_router(assets: Assets) -> APIRouter:
 
 
 def _read(path: Path) -> Asset:
-    data = path.read_bytes()
+    return _asset(path.read_bytes(), MEDIA_TYPES.get(path.suffix, PLAIN))
+
+
+def _asset(data: bytes, media_type: str) -> Asset:
     digest = hashlib.sha256(data).hexdigest()[:20]
-    return Asset(data, MEDIA_TYPES.get(path.suffix, PLAIN), f'"{digest}"')
+    return Asset(data, media_type, f'"{digest}"')
 
 
 def _answer(asset: Asset, request: Request) -> Response:

@@ -78,7 +78,12 @@ def small_provider() -> Iterator[SmallProvider]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._answer({})
+            if not self.path.startswith("/authorize?"):
+                self._answer({})
+                return
+            self.send_response(303)
+            self.send_header("Location", provider.sign_in(self.path))
+            self.end_headers()
 
         def do_POST(self) -> None:
             length = int(self.headers["content-length"])

@@ -94,7 +94,21 @@ def test_a_person_signs_in_with_the_role_of_the_group(tmp_path: Path) -> None:
     signing(tmp_path, work)
 
 
-def test_without_a_group_nobody_signs_in(tmp_path: Path) -> None:
+def test_the_page_that_was_requested_follows_the_sign_in(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        for wanted, path in (
+            ('/runs/7?t=1&x="2"', "../../runs/7?t=1&amp;x=&quot;2&quot;"),
+            ("//evil.example", "../../evil.example"),
+            ("\\\\evil.example", "../../evil.example"),
+        ):
+            begun = await made.client.get("/login/oidc", params={"next": wanted})
+            back = made.provider.sign_in(begun.headers["location"])
+            assert f'url={path}">' in (await made.client.get(back)).text
+
+    signing(tmp_path, work)
+
+
+def test_a_person_without_a_group_does_not_sign_in(tmp_path: Path) -> None:
     async def work(made: Signing) -> None:
         made.provider.claims["groups"] = ["<others>"]
         answer = await made.sign_in()

@@ -4,7 +4,7 @@ import pytest
 from fastapi import FastAPI, Request, Response
 from starlette.testclient import TestClient
 
-from deskhand.vncbridge.viewer.pages import FOLDER, Assets, router
+from deskhand.vncbridge.viewer.pages import FOLDER, Assets, router, shared_router
 
 
 @pytest.fixture
@@ -92,3 +92,17 @@ def test_files_are_served_after_the_folder_is_gone(tmp_path: Path) -> None:
     app = FastAPI()
     app.include_router(assets.router("/files"))
     assert TestClient(app).get("/files/inner/a.css").text == "a {}"
+
+
+def test_the_sign_in_page_has_a_button_for_the_provider_that_is_configured() -> None:
+    for provider, button in (("", False), ("id.<b>.example", True)):
+        app = FastAPI()
+        app.include_router(shared_router(Assets(FOLDER), provider))
+        page = TestClient(app).get("/login")
+        assert ('href="login/oidc">Sign in with id.&lt;b&gt;.example</a>' in page.text) is button
+        assert (
+            TestClient(app)
+            .get("/login", headers={"If-None-Match": page.headers["etag"]})
+            .status_code
+            == 304
+        )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI
 
@@ -166,7 +167,8 @@ async def control_plane(
 
 
 def _page_routers(settings: Settings, *others: APIRouter) -> tuple[APIRouter, ...]:
-    return pages_router(settings.allowed_origins), *others
+    provider = urlsplit(settings.oidc_issuer).hostname or ""
+    return pages_router(settings.allowed_origins, provider), *others
 
 
 def _models(

@@ -4,9 +4,10 @@
 const words = document.getElementById("words");
 const form = document.getElementById("form");
 
+const wanted = new URLSearchParams(location.search).get("next") || "/";
+
 /** Where to go afterwards: a page of this very service, whatever the address says. */
 function next() {
-  const wanted = new URLSearchParams(location.search).get("next") || "/";
   const root = new URL(".", location.href);
   const target = new URL(wanted.replace(/^\/+/, ""), root);
   // A fragment that was no code belongs to the page, as a time in a video.
@@ -53,6 +54,12 @@ function fromFragment() {
     history.replaceState(null, "", location.pathname + location.search);
     signIn(code);
   }
+}
+
+/** The button of the provider, on services that have one. @type {HTMLAnchorElement | null} */
+const provider = document.querySelector("#provider");
+if (provider) {
+  provider.search = `?next=${encodeURIComponent(wanted)}`;
 }
 
 window.addEventListener("hashchange", fromFragment);
