@@ -22,7 +22,7 @@ SwaggerUIBundle({
   dom_id: "#operations",
   // The validator of the library is a service of another site.
   validatorUrl: null,
-  deepLinking: true,
+  deepLinking: false,
   filter: true,
   docExpansion: "list",
   defaultModelsExpandDepth: -1,
