@@ -71,7 +71,7 @@ def test_two_people_and_a_watcher_do_what_their_roles_permit(
         assert ask(bea, LIST_PEOPLE, chat) == 200
         assert ask(ada, LIST_PEOPLE, chat) == 403
 
-        assert ask(ada, f"PUT /api/v0/runs/{chat}/people/*", chat) == 200
+        share_with_wim(plane, ada, chat)
         wim.reload()
         expect(wim.locator("#facts")).to_contain_text("by Ada")
         expect(wim.locator("#stop")).to_be_hidden()
@@ -90,6 +90,26 @@ def test_two_people_and_a_watcher_do_what_their_roles_permit(
             expect(page.get_by_text("Ada had control").first).to_be_attached()
         (session,) = plane.get(f"/api/v0/runs/{chat}")["people"]
         assert (session["kind"], session["by"], session["private"]) == ("control", "Ada", True)
+
+
+def share_with_wim(plane: Service, ada: Page, chat: str) -> None:
+    """Share a run on its page: with everyone for a while, then with one person."""
+
+    def shared_with() -> list[str]:
+        people: list[str] = plane.get(f"/api/v0/runs/{chat}/people")["people"]
+        return people
+
+    ada.get_by_role("button", name="Share").click()
+    # Links are for owners to make, and owners see each run anyway.
+    expect(ada.get_by_role("button", name="Make a link")).to_be_hidden()
+    expect(ada.locator("#share-people li")).to_have_count(2)
+    everyone = ada.get_by_label("Everyone who has signed in")
+    everyone.check()
+    until(lambda: shared_with() == ["*"], "the share with everyone")
+    everyone.uncheck()
+    until(lambda: not shared_with(), "its end")
+    ada.get_by_label("Wim").check()
+    until(shared_with, "the share with Wim")
 
 
 def take_and_give_back(plane: Service, page: Page, chat: str) -> None:

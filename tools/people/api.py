@@ -91,11 +91,21 @@ def shares_router(people: People, credentials: Credentials) -> APIRouter:
     routes = APIRouter(prefix="/api/v0/runs/{chat_id}/people", tags=["people"])
 
     async def listed(chat_id: str) -> Json:
-        return {"chat_id": chat_id, "people": list(await people.shared_with(chat_id))}
+        owner = await people.owner_name(chat_id)
+        # Owners see all runs.
+        team = [asdict(one) for one in people.all if one.role != "owner" and one.name != owner]
+        return {
+            "chat_id": chat_id,
+            "people": list(await people.shared_with(chat_id)),
+            "team": [{name: one[name] for name in ("id", "name", "role")} for one in team],
+        }
 
     @routes.get("")
     async def shared(chat_id: str, request: Request) -> Json:
-        """List the ids of the people with whom a run is shared; `*` stands for everyone."""
+        """List the ids of the people with whom a run is shared; `*` stands for everyone.
+
+        `team` are the people with whom it can be shared.
+        """
         _check_person(request)
         return await listed(chat_id)
 

@@ -1,7 +1,8 @@
-// What an administrator may do with a run: keep it whatever its age, share it, and save it as a playbook.
+// What an owner may do with a run: keep it whatever its age, share it, and save it as a playbook. A
+// member shares own runs with the team.
 import { post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";
-import { isAdministrator } from "./rights.js";
+import { role } from "./rights.js";
 import { Share } from "./run/share/share.js";
 import { isAtWork } from "./words.js";
 
@@ -32,11 +33,12 @@ export function keeping(id, moment) {
   const share = byId("share");
   const playbook = byId("playbook");
   let allowed = false;
+  let sharing = false;
   let recorded = false;
 
   const draw = () => {
     pin.hidden = playbook.hidden = !(allowed && recorded);
-    share.hidden = !allowed;
+    share.hidden = !sharing;
   };
 
   const showPinned = (/** @type {boolean} */ pinned) => {
@@ -62,8 +64,10 @@ export function keeping(id, moment) {
 
   const shared = new Share(id, () => placeOf(moment()));
 
-  isAdministrator.then((may) => {
-    allowed = may;
+  role.then(async (found) => {
+    allowed = found === "owner";
+    draw();
+    sharing = await shared.permit(found);
     draw();
   });
 

@@ -2,6 +2,7 @@
 import { address, get, post, remove, serverNow } from "../../api.js";
 import { byId, element, keyed, setText, troubled } from "../../dom.js";
 import { texts } from "../../texts.js";
+import { Team } from "./team.js";
 import { LIFETIMES, linksOf, remaining, scopesOf, shownBy } from "./links.js";
 
 /** @typedef {import("./links.js").Token} Token */
@@ -17,6 +18,8 @@ export class Share {
     this.id = id;
     this.place = place;
     this.desktop = "";
+    this.team = new Team(id);
+    this.links = this.withTeam = false;
     this.box = byId("share-box");
     byId("share").addEventListener("click", () => this.toggle());
     byId("share-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
@@ -24,6 +27,24 @@ export class Share {
       troubled(() => this.make());
     });
     byId("share-copy").addEventListener("click", () => this.copy());
+  }
+
+  /**
+   * Returns whether the person may share the run: an owner by links too, a member with the team.
+   *
+   * @param {string} role
+   */
+  async permit(role) {
+    this.links = role === "owner";
+    for (const part of [byId("share-title"), byId("share-form"), byId("share-links")]) {
+      part.hidden = !this.links;
+    }
+    const shared = role === "owner" || role === "member" ? this.team.read() : Promise.reject();
+    this.withTeam = await shared.then(
+      () => !byId("share-team").hidden,
+      () => false,
+    );
+    return this.links || this.withTeam;
   }
 
   /**
@@ -42,8 +63,8 @@ export class Share {
     this.box.hidden = !this.box.hidden;
     byId("share").setAttribute("aria-expanded", String(!this.box.hidden));
     if (!this.box.hidden) {
-      troubled(() => this.list());
-      byId("share-make").focus();
+      troubled(() => Promise.all([this.withTeam && this.team.read(), this.links && this.list()]));
+      (this.links ? byId("share-make") : byId("share-people").querySelector("input")).focus();
     }
   }
 
