@@ -1,7 +1,7 @@
 // Fingers on the picture: two of them enlarge and move it, one moves it while the desktop is only
 // watched. In control noVNC turns all others into clicks and scrolling: a tap clicks, a long press is
 // a right click, two fingers scroll.
-import GestureHandler from "./novnc/core/input/gesturehandler.js";
+import GestureHandler from "./gestures.js";
 import { panned, pinched, revealed, WHOLE, within } from "./zoom.js";
 
 const KINDS = ["gesturestart", "gesturemove", "gestureend"];
@@ -52,14 +52,19 @@ export class Touch {
   }
 
   place({ clientX, clientY }) {
+    const { clientLeft, clientTop } = this.screen;
+    // The picture is placed inside the frame that shows who has control.
     const corner = this.screen.getBoundingClientRect();
-    return { x: clientX - corner.left, y: clientY - corner.top };
+    return { x: clientX - corner.left - clientLeft, y: clientY - corner.top - clientTop };
   }
 
   /** Notes where the fingers are: a gesture reports only where it began. */
-  touched({ touches }) {
+  touched({ type, touches }) {
     const sum = (name) => [...touches].reduce((total, each) => total + each[name], 0) / touches.length;
     this.fingers = this.place({ clientX: sum("clientX"), clientY: sum("clientY") });
+    if (type === "touchstart") {
+      this.began = this.fingers;
+    }
   }
 
   gesture(event) {
@@ -80,7 +85,8 @@ export class Touch {
       this.show(pinched(this.view, distance / this.distance, this.last, this.fingers, this.box()));
     }
     this.distance = distance;
-    this.last = this.fingers;
+    // A pinch begins with the distance at the touch, from which the fingers have moved since.
+    this.last = kind === "gesturestart" ? this.began : this.fingers;
   }
 
   pan(kind, moves) {
