@@ -88,14 +88,10 @@ type Run = {
 
 /** Served by both services from their own folder. */
 declare module "*/viewer/viewer.js" {
-  export class Viewer {
-    constructor(host: HTMLElement, addresses: { stream: string; status: string; login?: string }, wishes?: any);
-    root: HTMLElement;
-    connect(): void;
-    close(): void;
-  }
+  export const Viewer: typeof import("../../vncbridge/viewer/assets/viewer.js").Viewer;
+  export type Viewer = import("../../vncbridge/viewer/assets/viewer.js").Viewer;
 }
 
 declare module "*/viewer/wishes.js" {
-  export function wishes(query: string): { watchOnly: boolean; bare: boolean };
+  export const wishes: typeof import("../../vncbridge/viewer/assets/wishes.js").wishes;
 }

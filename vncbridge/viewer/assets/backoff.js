@@ -7,14 +7,16 @@ export class Backoff {
     this.tries = tries;
     this.stable = stable;
     this.used = 0;
+    /** @type {number | null} */
     this.since = null;
   }
 
+  /** @param {number} now */
   connected(now) {
     this.since = now;
   }
 
-  /** Milliseconds to wait before the next try, or null when there were enough. */
+  /** Milliseconds to wait before the next try, or null when there were enough. @param {number} now */
   lost(now) {
     if (this.since !== null && now - this.since >= this.stable) {
       this.used = 0;

@@ -1,10 +1,15 @@
 // The bar of the live view: its state and its buttons. On a phone it is one slim line, and the rest
 // is in a sheet over the picture.
 import { button } from "./people.js";
+import { texts } from "./texts.js";
 
 /** Screens on which the bar is slim: narrow ones, and phones that lie on their side. */
 export const SLIM = window.matchMedia("(width <= 44rem), (orientation: landscape) and (height <= 30rem)");
 
+/**
+ * @param {string} label
+ * @param {...Node} members
+ */
 export function group(label, ...members) {
   const made = document.createElement("div");
   made.className = "viewer-group";
@@ -23,7 +28,7 @@ export class Bar {
     this.below = below;
     this.menu = button("⋯", () => this.open(this.sheet.hidden), {
       class: "viewer-menu",
-      "aria-label": "More",
+      "aria-label": texts.bar.more,
       "aria-expanded": "false",
     });
     this.line = document.createElement("div");
@@ -32,7 +37,7 @@ export class Bar {
     this.sheet = document.createElement("div");
     this.sheet.className = "viewer-sheet";
     this.sheet.setAttribute("role", "group");
-    this.sheet.setAttribute("aria-label", "More of the live view");
+    this.sheet.setAttribute("aria-label", texts.bar.label);
     for (const place of [this.line, this.sheet]) {
       place.addEventListener("keydown", (event) => {
         if (event.key === "Escape" && !this.sheet.hidden) {
@@ -60,6 +65,7 @@ export class Bar {
     this.open(false);
   }
 
+  /** @param {boolean} wanted */
   open(wanted) {
     this.sheet.hidden = !wanted;
     this.menu.setAttribute("aria-expanded", String(wanted));

@@ -2,7 +2,11 @@
 //
 // Ctrl+Alt+Shift+C copies it to this computer, Ctrl+Alt+Shift+V the other way. A browser permits that
 // on secure origins only, which loopback is; elsewhere the panel opens, where texts are copied by hand.
+import { messageOf } from "./notice.js";
 import { button } from "./people.js";
+import { texts } from "./texts.js";
+
+const words = texts.clipboard;
 
 export class Clipboard {
   /** @param {URL} status  the desktop's resource; the clipboard is below it
@@ -11,23 +15,23 @@ export class Clipboard {
   constructor(status, viewer, report) {
     this.report = report;
     this.address = new URL(`${status.href.replace(/\/$/, "")}/clipboard?viewer=${viewer}`);
-    this.button = button("Clipboard", () => this.toggle(), { "aria-pressed": "false" });
+    this.button = button(words.open, () => this.toggle(), { "aria-pressed": "false" });
     this.transfers = [
-      button("Copy out", () => this.fetchCopy(), { title: "Copy the desktop's clipboard to this computer: Ctrl+Alt+Shift+C" }),
-      button("Paste in", () => this.sendCopy(), { title: "Put this computer's clipboard on the desktop: Ctrl+Alt+Shift+V" }),
+      button(words.copyOut, () => this.fetchCopy(), { title: words.copyOutTitle }),
+      button(words.pasteIn, () => this.sendCopy(), { title: words.pasteInTitle }),
     ];
     this.panel = document.createElement("div");
     this.panel.className = "viewer-clipboard";
     this.panel.hidden = true;
     this.text = document.createElement("textarea");
     this.text.rows = 4;
-    this.text.setAttribute("aria-label", "Clipboard text");
+    this.text.setAttribute("aria-label", words.text);
     this.words = document.createElement("p");
     this.words.setAttribute("role", "status");
     this.panel.append(
       this.text,
-      button("Copy from desktop", () => this.tried(() => this.read(), "This is on the desktop's clipboard.")),
-      button("Put on desktop", () => this.tried(() => this.write(), "It is on the desktop's clipboard.")),
+      button(words.read, () => this.tried(() => this.read(), words.wasRead)),
+      button(words.write, () => this.tried(() => this.write(), words.wasWritten)),
       this.words,
     );
   }
@@ -55,7 +59,7 @@ export class Clipboard {
 
   /** Copies the desktop's clipboard to this computer. */
   async fetchCopy() {
-    await this.transferred("This computer has the desktop's clipboard.", async () => {
+    await this.transferred(words.copied, async () => {
       await this.read();
       await navigator.clipboard.writeText(this.text.value);
     });
@@ -63,12 +67,13 @@ export class Clipboard {
 
   /** Puts this computer's clipboard on the desktop. */
   async sendCopy() {
-    await this.transferred("The desktop has this computer's clipboard.", async () => {
+    await this.transferred(words.pasted, async () => {
       this.text.value = await navigator.clipboard.readText();
       await this.write();
     });
   }
 
+  /** @param {string} done @param {() => Promise<void>} work */
   async transferred(done, work) {
     try {
       await work();
@@ -76,25 +81,27 @@ export class Clipboard {
     } catch (error) {
       // Also a browser that gives no access to its clipboard.
       this.toggle(true);
-      this.words.textContent = error.message;
+      this.words.textContent = messageOf(error);
     }
   }
 
+  /** @param {RequestInit} options */
   async ask(options) {
     const answer = await fetch(this.address, { ...options, cache: "no-store" });
     if (!answer.ok) {
       const body = await answer.json().catch(() => ({}));
-      throw new Error(body.message || `The desktop answered ${answer.status}.`);
+      throw new Error(body.message || texts.screen.answered(answer.status));
     }
     return answer;
   }
 
+  /** @param {() => Promise<void>} work @param {string} done */
   async tried(work, done) {
     try {
       await work();
       this.words.textContent = done;
     } catch (error) {
-      this.words.textContent = error.message;
+      this.words.textContent = messageOf(error);
     }
   }
 }

@@ -1,6 +1,9 @@
 // Files that are dropped on the picture: each is stored in the desktop's downloads.
 
-/** Whether a drag carries files, and not text or a link of some page. */
+import { messageOf } from "./notice.js";
+import { texts } from "./texts.js";
+
+/** Whether a drag carries files, and not text or a link of some page. @param {DragEvent} event */
 const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
 
 export class FileDrop {
@@ -21,12 +24,14 @@ export class FileDrop {
     screen.addEventListener("drop", (event) => this.dropped(event));
   }
 
+  /** @param {boolean} wanted */
   mark(wanted) {
     this.screen.dataset.drop = String(wanted);
   }
 
+  /** @param {DragEvent} event */
   over(event) {
-    if (hasFiles(event)) {
+    if (event.dataTransfer && hasFiles(event)) {
       // Without it the browser would open the file in place of this page.
       event.preventDefault();
       event.dataTransfer.dropEffect = this.allowed() ? "copy" : "none";
@@ -34,8 +39,9 @@ export class FileDrop {
     }
   }
 
+  /** @param {DragEvent} event */
   async dropped(event) {
-    if (!hasFiles(event)) {
+    if (!event.dataTransfer || !hasFiles(event)) {
       return;
     }
     event.preventDefault();
@@ -43,24 +49,25 @@ export class FileDrop {
     if (this.allowed()) {
       await this.store([...event.dataTransfer.files]);
     } else {
-      this.report("Take control to put files on the desktop.");
+      this.report(texts.drop.needsControl);
     }
   }
 
-  /** Stores files one after another; the first refusal ends it. */
+  /** Stores files one after another; the first refusal ends it. @param {File[]} files */
   async store(files) {
     for (const [index, file] of files.entries()) {
-      this.report(`Storing ${file.name} (${index + 1} of ${files.length}) …`);
+      this.report(texts.drop.storing(file.name, index + 1, files.length));
       try {
         const path = await this.put(file);
-        this.report(`Stored as ${path}`);
+        this.report(texts.drop.stored(path));
       } catch (error) {
-        this.report(`${file.name}: ${error.message}`);
+        this.report(`${file.name}: ${messageOf(error)}`);
         return;
       }
     }
   }
 
+  /** @param {File} file @returns {Promise<string>} its path on the desktop */
   async put(file) {
     const address = new URL(`${this.status.href.replace(/\/$/, "")}/downloads`);
     address.searchParams.set("name", file.name);
@@ -68,7 +75,7 @@ export class FileDrop {
     const answer = await fetch(address, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
     const body = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      throw new Error(body.message || `The desktop answered ${answer.status}.`);
+      throw new Error(body.message || texts.screen.answered(answer.status));
     }
     return body.path;
   }

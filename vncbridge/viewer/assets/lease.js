@@ -1,18 +1,29 @@
 // Who is in control of a desktop: follows the server's word, and asks it for changes.
+import { texts } from "./texts.js";
 
 const AGAIN_MS = 2000;
+
+/**
+ * @typedef {{
+ *   holder: {kind: string, name: string}, asked: {name: string} | null, private: boolean, you: boolean,
+ *   watchers: number, stopped: {count: number, not_stopped: string[]} | null,
+ * }} LeaseState
+ */
 
 export class Lease {
   /** @param {URL} status  the desktop's resource; the lease is below it
    *  @param {string} viewer  distinguishes this page from all others
-   *  @param {(state: object) => void} changed  is called with every new state */
+   *  @param {(state: LeaseState) => void} changed  is called with every new state */
   constructor(status, viewer, changed) {
     this.address = new URL(status.href.replace(/\/$/, "") + "/lease");
     this.viewer = viewer;
     this.changed = changed;
+    /** @type {LeaseState | null} */
     this.state = null;
+    /** @type {WebSocket | null} */
     this.socket = null;
-    this.timer = null;
+    /** @type {number | undefined} */
+    this.timer = undefined;
   }
 
   follow() {
@@ -21,8 +32,9 @@ export class Lease {
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(address.href);
     socket.addEventListener("message", (event) => {
-      this.state = JSON.parse(event.data);
-      this.changed(this.state);
+      const state = JSON.parse(event.data);
+      this.state = state;
+      this.changed(state);
     });
     socket.addEventListener("close", () => {
       if (this.socket === socket) {
@@ -39,6 +51,11 @@ export class Lease {
     socket?.close();
   }
 
+  /**
+   * @param {string} name
+   * @param {boolean} isPrivate
+   * @returns {Promise<LeaseState & {granted: boolean}>}
+   */
   take(name, isPrivate) {
     return this.say({ action: "take", name, private: isPrivate });
   }
@@ -51,6 +68,7 @@ export class Lease {
     return this.say({ action: "renew" });
   }
 
+  /** @param {object} body @returns {Promise<any>} */
   async say(body) {
     const answer = await fetch(this.address, {
       method: "POST",
@@ -59,7 +77,7 @@ export class Lease {
     });
     const found = await answer.json().catch(() => ({}));
     if (!answer.ok) {
-      throw new Error(found.message || `The desktop answered ${answer.status}.`);
+      throw new Error(found.message || texts.screen.answered(answer.status));
     }
     return found;
   }

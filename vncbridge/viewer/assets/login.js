@@ -1,8 +1,9 @@
 // Trades the code of the printed link (it travels in the fragment: no server ever logs it) for a
 // session cookie.
+import { texts } from "./texts.js";
 
-const words = document.getElementById("words");
-const form = document.getElementById("form");
+const words = /** @type {HTMLElement} */ (document.getElementById("words"));
+const form = /** @type {HTMLFormElement & {code: HTMLInputElement}} */ (document.getElementById("form"));
 
 const wanted = new URLSearchParams(location.search).get("next") || "/";
 
@@ -15,13 +16,15 @@ function next() {
   return target.href.startsWith(root.href) ? target.href : root.href;
 }
 
+/** @param {string} text @param {boolean} bad */
 function say(text, bad) {
   words.textContent = text;
   words.toggleAttribute("data-bad", bad);
 }
 
+/** @param {string} code */
 async function signIn(code) {
-  say("Signing in …", false);
+  say(texts.login.signingIn, false);
   form.inert = true;
   try {
     const answer = await fetch("api/v0/login", {
@@ -34,9 +37,9 @@ async function signIn(code) {
       return;
     }
     const body = await answer.json().catch(() => ({}));
-    say(body.message || `Signing in failed (${answer.status}).`, true);
+    say(body.message || texts.login.failed(answer.status), true);
   } catch {
-    say("The service does not answer.", true);
+    say(texts.login.noAnswer, true);
   }
   form.inert = false;
   form.code.focus();

@@ -2,6 +2,6 @@
 import { Viewer } from "./viewer.js";
 import { wishes } from "./wishes.js";
 
-const host = document.querySelector("main[data-vnc]");
-const addresses = { stream: host.dataset.vnc, status: host.dataset.status };
+const host = /** @type {HTMLElement} */ (document.querySelector("main[data-vnc]"));
+const addresses = { stream: host.dataset.vnc ?? "", status: host.dataset.status ?? "" };
 new Viewer(host, addresses, wishes(location.search)).connect();

@@ -1,7 +1,16 @@
 // What a page says and asks about people: names, who is in control, who wants to be.
+import { texts } from "./texts.js";
 
 const NAME = "deskhand-name";
+const words = texts.control;
 
+/** @typedef {import("./lease.js").LeaseState} LeaseState */
+
+/**
+ * @param {string} label
+ * @param {(event: MouseEvent) => void} act
+ * @param {Record<string, string>} attributes
+ */
 export function button(label, act, attributes = {}) {
   const made = document.createElement("button");
   made.type = "button";
@@ -26,25 +35,45 @@ export class People {
     this.line.hidden = true;
   }
 
+  /** @param {LeaseState} state */
   show({ holder, watchers, you, stopped }) {
-    const others = { person: `${holder.name} is in control`, chat: "An agent is at work" };
-    const words = (!you && others[holder.kind]) || "";
-    this.holder.textContent = words;
-    this.holder.hidden = words === "";
+    /** @type {Record<string, string>} */
+    const others = { person: words.isIn(holder.name), chat: words.agentWorks };
+    this.holder.textContent = (!you && others[holder.kind]) || "";
+    this.holder.hidden = this.holder.textContent === "";
     // The reader of this watches, though the server may not have counted it yet.
-    this.count.textContent = `${Math.max(watchers, 1)} watching${stoppedText(stopped)}`;
+    this.count.textContent = words.watching(Math.max(watchers, 1)) + stoppedText(stopped);
     this.line.hidden = false;
   }
 }
 
-/** The programs of the agent that are stopped in private, and those that are not. */
+/** The choice whether others see the screen while a person is in control. */
+export class Privacy {
+  /** @param {() => void} changed */
+  constructor(changed) {
+    this.box = document.createElement("input");
+    this.box.type = "checkbox";
+    this.box.checked = true;
+    this.box.addEventListener("change", changed);
+    this.element = document.createElement("label");
+    this.element.className = "viewer-private";
+    this.element.title = words.privateTitle;
+    this.element.append(this.box, words.private);
+  }
+
+  get wanted() {
+    return this.box.checked;
+  }
+}
+
+/** The programs of the agent that are stopped in private, and those that are not. @param {LeaseState["stopped"]} stopped */
 function stoppedText(stopped) {
   if (!stopped) {
     return "";
   }
   const names = stopped.not_stopped.join(", ");
-  const count = stopped.count === 1 ? "1 program" : `${stopped.count} programs`;
-  return `, ${count} stopped${names ? `, not stopped: ${names}` : ""}`;
+  const programs = words.programs(stopped.count);
+  return names ? words.stoppedExcept(programs, names) : words.stopped(programs);
 }
 
 export function rememberedName() {
@@ -55,6 +84,7 @@ export function rememberedName() {
   }
 }
 
+/** @param {string} name */
 function remember(name) {
   try {
     localStorage.setItem(NAME, name);
@@ -63,28 +93,34 @@ function remember(name) {
   }
 }
 
-/** A form that asks for a name, and resolves with it; empty when it was put away. */
+/**
+ * A form that asks for a name, and resolves with it; empty when it was put away.
+ *
+ * @param {HTMLElement} host
+ * @returns {Promise<string>}
+ */
 export function askName(host) {
   return new Promise((resolve) => {
     const form = document.createElement("form");
     form.className = "viewer-ask";
     const label = document.createElement("label");
-    label.textContent = "Your name, for others to see who is in control";
+    label.textContent = words.yourName;
     const field = document.createElement("input");
     field.name = "name";
     field.required = true;
     field.maxLength = 60;
-    field.autocomplete = "nickname";
+    // The checker does not know this value of the property.
+    field.setAttribute("autocomplete", "nickname");
     label.append(field);
-    const end = (name) => {
+    const end = (/** @type {string} */ name) => {
       form.remove();
       resolve(name);
     };
-    const go = button("Take control", () => {}, { class: "primary" });
+    const go = button(words.take, () => {}, { class: "primary" });
     go.type = "submit";
     const card = document.createElement("div");
     card.className = "viewer-card";
-    card.append(label, button("Cancel", () => end("")), go);
+    card.append(label, button(words.cancel, () => end("")), go);
     form.append(card);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -106,6 +142,7 @@ export function askName(host) {
 
 /** A line that says who asks for control, with both answers. */
 export class Asked {
+  /** @param {() => void} give @param {() => void} keep */
   constructor(give, keep) {
     this.line = document.createElement("div");
     this.line.className = "viewer-asked";
@@ -113,17 +150,17 @@ export class Asked {
     this.words = document.createElement("span");
     this.line.append(
       this.words,
-      button("Give control", give, { class: "primary" }),
-      button("Keep it", keep),
+      button(words.give, give, { class: "primary" }),
+      button(words.keep, keep),
     );
     this.line.hidden = true;
   }
 
-  show(state) {
-    const wanted = state.you && state.asked !== null;
-    this.line.hidden = !wanted;
-    if (wanted) {
-      this.words.textContent = `${state.asked.name} asks for control.`;
+  /** @param {LeaseState} state */
+  show({ you, asked }) {
+    this.line.hidden = !you || asked === null;
+    if (you && asked) {
+      this.words.textContent = words.asks(asked.name);
     }
   }
 }

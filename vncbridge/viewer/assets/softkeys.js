@@ -1,14 +1,15 @@
 // A touch device shows its keyboard for a text field only. This one is unseen, and what is
 // typed into it goes to the desktop as keysyms.
+import { texts } from "./texts.js";
 
 const BACKSPACE = 0xff08;
 const RETURN = 0xff0d;
 // Something to delete: an empty field reports no deletion.
 const FILLING = "\u00a0";
 
-/** X11 keysym of a character: Latin-1 as it is, the rest by the Unicode rule. */
+/** X11 keysym of a character: Latin-1 as it is, the rest by the Unicode rule. @param {string} character */
 export function keysymOf(character) {
-  const point = character.codePointAt(0);
+  const point = character.codePointAt(0) ?? 0;
   if (point === 0x0a) {
     return RETURN;
   }
@@ -17,6 +18,7 @@ export function keysymOf(character) {
 }
 
 export class SoftKeys {
+  /** @param {(keysym: number) => void} send */
   constructor(send) {
     this.send = send;
     this.field = document.createElement("textarea");
@@ -25,11 +27,11 @@ export class SoftKeys {
     this.field.autocomplete = "off";
     this.field.spellcheck = false;
     this.field.tabIndex = -1;
-    this.field.setAttribute("aria-label", "Type on the desktop");
+    this.field.setAttribute("aria-label", texts.keys.type);
     this.field.value = FILLING;
     this.field.addEventListener("input", (event) => {
       // A word that a phone still proposes is sent when it is chosen, which is no input.
-      if (!event.isComposing) {
+      if (!(/** @type {InputEvent} */ (event).isComposing)) {
         this.typed();
       }
     });

@@ -5,6 +5,8 @@ import GestureHandler from "./gestures.js";
 import { panned, pinched, revealed, WHOLE, within } from "./zoom.js";
 
 const KINDS = ["gesturestart", "gesturemove", "gestureend"];
+/** @typedef {import("./zoom.js").Point} Point */
+/** @typedef {CustomEvent<import("./novnc/core/input/gesturehandler.js").GestureDetail>} Gesture */
 const MOVING = ["drag", "twodrag", "longpress"];
 
 export class Touch {
@@ -18,20 +20,28 @@ export class Touch {
     this.view = WHOLE;
     this.watching = new GestureHandler();
     this.isWatching = false;
+    /** @type {Point | null} */
     this.pointer = null;
+    /** @type {number | undefined} */
     this.visible = undefined;
+    /** @type {Point} */
+    this.fingers = { x: 0, y: 0 };
+    this.began = this.fingers;
+    /** @type {Point | undefined} where the fingers were at the last event of a gesture */
+    this.last = undefined;
+    this.distance = 0;
     // In the capturing phase: before the handler that turns fingers into gestures.
     for (const kind of ["touchstart", "touchmove"]) {
-      screen.addEventListener(kind, (event) => this.touched(event), { capture: true, passive: true });
+      screen.addEventListener(kind, (event) => this.touched(/** @type {TouchEvent} */ (event)), { capture: true, passive: true });
     }
     for (const kind of KINDS) {
-      screen.addEventListener(kind, (event) => this.gesture(event), { capture: true });
+      screen.addEventListener(kind, (event) => this.gesture(/** @type {Gesture} */ (event)), { capture: true });
     }
     window.visualViewport?.addEventListener("resize", () => this.keyboard());
     new ResizeObserver(() => this.show(within(this.view, this.box()))).observe(screen);
   }
 
-  /** Whether gestures move the picture alone, and nothing on the desktop. */
+  /** Whether gestures move the picture alone, and nothing on the desktop. @param {boolean} wanted */
   watch(wanted) {
     if (wanted !== this.isWatching) {
       this.isWatching = wanted;
@@ -51,6 +61,7 @@ export class Touch {
     return { width: this.screen.clientWidth, height: this.screen.clientHeight, visible: this.visible };
   }
 
+  /** @param {{clientX: number, clientY: number}} place @returns {Point} */
   place({ clientX, clientY }) {
     const { clientLeft, clientTop } = this.screen;
     // The picture is placed inside the frame that shows who has control.
@@ -58,15 +69,16 @@ export class Touch {
     return { x: clientX - corner.left - clientLeft, y: clientY - corner.top - clientTop };
   }
 
-  /** Notes where the fingers are: a gesture reports only where it began. */
+  /** Notes where the fingers are: a gesture reports only where it began. @param {TouchEvent} event */
   touched({ type, touches }) {
-    const sum = (name) => [...touches].reduce((total, each) => total + each[name], 0) / touches.length;
+    const sum = (/** @type {"clientX" | "clientY"} */ name) => [...touches].reduce((total, each) => total + each[name], 0) / touches.length;
     this.fingers = this.place({ clientX: sum("clientX"), clientY: sum("clientY") });
     if (type === "touchstart") {
       this.began = this.fingers;
     }
   }
 
+  /** @param {Gesture} event */
   gesture(event) {
     const { type, magnitudeX, magnitudeY } = event.detail;
     if (type === "pinch") {
@@ -80,6 +92,7 @@ export class Touch {
     }
   }
 
+  /** @param {string} kind @param {number} distance */
   pinch(kind, distance) {
     if (kind === "gesturemove" && this.last && this.distance) {
       this.show(pinched(this.view, distance / this.distance, this.last, this.fingers, this.box()));
@@ -89,6 +102,7 @@ export class Touch {
     this.last = kind === "gesturestart" ? this.began : this.fingers;
   }
 
+  /** @param {string} kind @param {boolean} moves */
   pan(kind, moves) {
     if (kind === "gesturemove" && moves && this.last) {
       const by = { x: this.fingers.x - this.last.x, y: this.fingers.y - this.last.y };
@@ -99,7 +113,7 @@ export class Touch {
 
   /** Keeps the last pressed point above the on-screen keyboard, which covers a part of the page. */
   keyboard() {
-    const { height, offsetTop } = window.visualViewport;
+    const { height, offsetTop } = /** @type {VisualViewport} */ (window.visualViewport);
     const { top, bottom } = this.screen.getBoundingClientRect();
     const visible = height + offsetTop - top;
     this.visible = visible < bottom - top - 1 && visible > 0 ? visible : undefined;
@@ -107,6 +121,7 @@ export class Touch {
     this.show(this.pointer ? revealed(this.view, this.pointer, box) : within(this.view, box));
   }
 
+  /** @param {import("./zoom.js").View} view */
   show(view) {
     // Where the pressed point is now.
     if (this.pointer) {

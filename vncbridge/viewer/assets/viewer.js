@@ -6,15 +6,17 @@ import { Clipboard } from "./clipboard.js";
 import { FileDrop } from "./drop.js";
 import { Keys } from "./keys.js";
 import { Lease, viewerId } from "./lease.js";
-import { Notice } from "./notice.js";
-import { Asked, askName, button, People, rememberedName } from "./people.js";
+import { messageOf, Notice } from "./notice.js";
+import { Asked, askName, button, People, Privacy, rememberedName } from "./people.js";
 import { Sizes } from "./sizes.js";
 import { SoftKeys } from "./softkeys.js";
+import { texts } from "./texts.js";
 import { Touch } from "./touch.js";
 
 // The server's close code for "a person has this desktop in private".
 const PRIVATE = 4001;
-const SIGN_IN = "Sign in to see this desktop.";
+const controlWords = texts.control;
+const screenWords = texts.screen;
 
 export class Viewer {
   /**
@@ -24,8 +26,6 @@ export class Viewer {
    * @param {{watchOnly?: boolean, bare?: boolean}} wished  without control, without a bar
    */
   constructor(host, { stream, status, login = "login" }, { watchOnly = false, bare = false } = {}) {
-    this.watchOnly = watchOnly;
-    this.bare = bare;
     this.stream = new URL(stream, document.baseURI);
     this.stream.protocol = this.stream.protocol === "https:" ? "wss:" : "ws:";
     this.status = new URL(status, document.baseURI);
@@ -39,13 +39,12 @@ export class Viewer {
     this.hidden = false;
     this.asking = false;
     this.backoff = new Backoff();
+    /** @type {RFB | null} */
     this.rfb = null;
     this.inControl = false;
-    this.timer = null;
-    this.build(host);
-  }
-
-  build(host) {
+    this.opened = false;
+    /** @type {number | undefined} */
+    this.timer = undefined;
     this.words = document.createElement("p");
     this.words.className = "viewer-status";
     this.words.setAttribute("role", "status");
@@ -56,31 +55,13 @@ export class Viewer {
       (keysym, code, down) => this.rfb?.sendKey(keysym, code, down),
       () => this.rfb?.focus({ preventScroll: true }),
     );
-    const leave = document.createElement("span");
-    leave.className = "viewer-hint";
-    leave.textContent = "Ctrl+Alt+Shift+G gives back";
-    this.keys = group(
-      "Keys",
-      ...this.special.buttons,
-      this.clipboard.button,
-      ...this.clipboard.transfers,
-      leave,
-    );
+    const clipboardButtons = [this.clipboard.button, ...this.clipboard.transfers];
+    this.keys = group(texts.keys.label, ...this.special.buttons, ...clipboardButtons, hint(controlWords.giveBackByKeys));
     this.keys.classList.add("viewer-keys");
-    this.keyboard = button("⌨", () => this.softkeys.show(), {
-      class: "viewer-touch-only",
-      "aria-label": "Keyboard",
-    });
+    this.keyboard = button("⌨", () => this.softkeys.show(), { class: "viewer-touch-only", "aria-label": texts.keys.keyboard });
     this.sizes = new Sizes({ changed: () => this.resize(), root: () => this.root });
-    this.private = document.createElement("input");
-    this.private.type = "checkbox";
-    this.private.checked = true;
-    this.private.addEventListener("change", () => this.changePrivacy());
-    const privacy = document.createElement("label");
-    privacy.className = "viewer-private";
-    privacy.title = "No other viewer sees the screen while you are in control";
-    privacy.append(this.private, "Private");
-    this.take = button("Take control", () => this.takeOrGive(), { class: "primary viewer-take" });
+    this.privacy = new Privacy(() => this.changePrivacy());
+    this.take = button(controlWords.take, () => this.takeOrGive(), { class: "primary viewer-take" });
     this.asked = new Asked(
       () => this.tried(() => this.lease.release()),
       () => this.tried(() => this.lease.keep()),
@@ -90,23 +71,22 @@ export class Viewer {
       words: this.words,
       take: this.take,
       keyboard: this.keyboard,
-      more: [this.people.line, this.sizes.element, privacy],
+      more: [this.people.line, this.sizes.element, this.privacy.element],
       below: [this.keys, this.clipboard.panel],
     });
 
     this.notice = new Notice(() => this.retry());
     this.canvas = document.createElement("div");
     this.canvas.className = "viewer-canvas";
-    const screen = document.createElement("div");
-    screen.className = "viewer-screen";
-    this.screen = screen;
+    this.screen = document.createElement("div");
+    this.screen.className = "viewer-screen";
     this.still = document.createElement("img");
     this.still.className = "viewer-still";
-    this.still.alt = "The screen as it was";
+    this.still.alt = screenWords.asItWas;
     this.still.hidden = true;
-    screen.append(this.still, this.canvas, this.notice.element, this.softkeys.field);
-    this.touch = new Touch(screen, this.canvas);
-    new FileDrop(screen, this.status, this.viewer, {
+    this.screen.append(this.still, this.canvas, this.notice.element, this.softkeys.field);
+    this.touch = new Touch(this.screen, this.canvas);
+    new FileDrop(this.screen, this.status, this.viewer, {
       allowed: () => this.inControl,
       report: (text) => {
         this.words.textContent = text;
@@ -115,18 +95,18 @@ export class Viewer {
 
     this.root = document.createElement("section");
     this.root.className = "viewer";
-    this.root.setAttribute("aria-label", "Live desktop");
-    this.root.dataset.bare = String(this.bare);
-    this.root.dataset.watchOnly = String(this.watchOnly);
-    this.root.append(this.bar.line, this.bar.lines, this.asked.line, screen, this.bar.sheet);
+    this.root.setAttribute("aria-label", screenWords.label);
+    this.root.dataset.bare = String(bare);
+    this.root.dataset.watchOnly = String(watchOnly);
+    this.root.append(this.bar.line, this.bar.lines, this.asked.line, this.screen, this.bar.sheet);
     // Before noVNC sees the key: in control every other key belongs to the desktop.
     this.root.addEventListener("keydown", (event) => this.ownKey(event), true);
     host.replaceChildren(this.root);
-    this.show("disconnected", "Not connected");
+    this.show("disconnected", screenWords.notConnected);
   }
 
   connect() {
-    this.show("connecting", "Connecting …");
+    this.show("connecting", screenWords.connecting);
     this.opened = false;
     if (this.lease.socket === null) {
       this.lease.follow();
@@ -141,12 +121,13 @@ export class Viewer {
     rfb.addEventListener("connect", () => this.connected());
     rfb.addEventListener("disconnect", () => this.disconnected(rfb));
     rfb.addEventListener("securityfailure", (event) => {
-      this.refuse(event.detail.reason || "The desktop refused the connection.");
+      this.refuse(event.detail.reason || screenWords.refused);
     });
     this.rfb = rfb;
     this.control(false);
   }
 
+  /** @param {CloseEvent} event */
   closed(event) {
     if (this.rfb === null) {
       return;
@@ -164,7 +145,7 @@ export class Viewer {
     const rfb = this.rfb;
     this.rfb = null;
     rfb?.disconnect();
-    this.show("disconnected", "Disconnected", { again: true });
+    this.show("disconnected", screenWords.disconnected, { again: true });
   }
 
   retry() {
@@ -181,6 +162,7 @@ export class Viewer {
     this.control(this.lease.state?.you);
   }
 
+  /** @param {RFB} rfb */
   async disconnected(rfb) {
     if (this.rfb !== rfb) {
       return;
@@ -205,19 +187,18 @@ export class Viewer {
         this.leased(this.lease.state);
       }
     } else if (wait === null) {
-      this.show("disconnected", "Disconnected: the desktop does not answer", { again: true });
+      this.show("disconnected", screenWords.noAnswer, { again: true });
     } else {
       this.waitFor(Math.ceil(wait / 1000));
     }
   }
 
   sayPrivate() {
-    const name = this.lease.state?.holder.name || "A person";
-    const words = this.asking ? `Asked ${name} for control …` : `${name} has this desktop in private`;
-    this.show("private", words, { more: "The picture comes back when control is given back." });
+    const name = this.lease.state?.holder.name || controlWords.person;
+    this.show("private", this.asking ? controlWords.askedPerson(name) : controlWords.hasPrivate(name), { more: controlWords.pictureLater });
   }
 
-  /** The server's word on who is in control. */
+  /** The server's word on who is in control. @param {import("./lease.js").LeaseState} state */
   leased(state) {
     this.people.show(state);
     this.asked.show(state);
@@ -232,7 +213,7 @@ export class Viewer {
     } else if (Boolean(state.you) !== this.inControl) {
       this.control(state.you);
     } else if (answered && state.holder.kind === "person") {
-      this.words.textContent = `${state.holder.name} keeps control`;
+      this.words.textContent = controlWords.keeps(state.holder.name);
     }
   }
 
@@ -240,13 +221,13 @@ export class Viewer {
   label() {
     const held = this.lease.state?.holder.kind === "person";
     this.take.textContent = this.inControl
-      ? "Give back"
+      ? controlWords.giveBack
       : this.asking
-        ? "Asked …"
+        ? controlWords.asked
         : held
-          ? "Ask for control"
-          : "Take control";
-    this.take.title = this.inControl ? "Ctrl+Alt+Shift+G" : "";
+          ? controlWords.ask
+          : controlWords.take;
+    this.take.title = this.inControl ? controlWords.giveBackKeys : "";
     const state = this.root.dataset.state;
     this.take.disabled = this.asking || (state !== "connected" && state !== "private");
   }
@@ -265,12 +246,12 @@ export class Viewer {
       return;
     }
     await this.tried(async () => {
-      const answer = await this.lease.take(name, this.private.checked);
+      const answer = await this.lease.take(name, this.privacy.wanted);
       if (answer.granted) {
         this.control(true);
       } else {
         this.asking = true;
-        this.words.textContent = `Asked ${answer.holder.name} for control …`;
+        this.words.textContent = controlWords.askedPerson(answer.holder.name);
         this.label();
       }
     });
@@ -278,29 +259,32 @@ export class Viewer {
 
   changePrivacy() {
     if (this.inControl) {
-      this.tried(() => this.lease.take(rememberedName(), this.private.checked));
+      this.tried(() => this.lease.take(rememberedName(), this.privacy.wanted));
     }
   }
 
+  /** @param {() => Promise<unknown>} work */
   async tried(work) {
     try {
       await work();
     } catch (error) {
-      this.words.textContent = error.message;
+      this.words.textContent = messageOf(error);
     }
   }
 
+  /** @param {number} seconds */
   waitFor(seconds) {
     if (seconds <= 0) {
       this.connect();
       return;
     }
     const { used, tries } = this.backoff;
-    this.show("waiting", `Reconnecting in ${seconds} s (try ${used} of ${tries})`, { again: true });
+    this.show("waiting", screenWords.reconnecting(seconds, used, tries), { again: true });
     this.timer = setTimeout(() => this.waitFor(seconds - 1), 1000);
   }
 
   // A browser keeps the HTTP answer to a failed WebSocket to itself, so ask beside it.
+  /** @returns {Promise<string | null>} */
   async refusal() {
     let answer;
     try {
@@ -309,26 +293,28 @@ export class Viewer {
       return null;
     }
     if (answer.status === 401) {
-      return SIGN_IN;
+      return screenWords.signInFirst;
     }
     if (answer.status === 403 || answer.status === 404) {
       const body = await answer.json().catch(() => ({}));
-      return answer.status === 404 ? "This desktop has ended." : body.message || "Not allowed.";
+      return answer.status === 404 ? screenWords.ended : body.message || screenWords.notAllowed;
     }
     const status = await answer.json().catch(() => ({}));
     this.hidden = Boolean(status.lease?.private) && !this.lease.state?.you;
     return null;
   }
 
+  /** @param {string} reason */
   refuse(reason) {
     clearTimeout(this.timer);
     this.rfb = null;
     this.lease.stop();
     const login =
-      reason === SIGN_IN ? `${this.login}?next=${encodeURIComponent(location.pathname)}` : "";
+      reason === screenWords.signInFirst ? `${this.login}?next=${encodeURIComponent(location.pathname)}` : "";
     this.show("refused", reason, { login });
   }
 
+  /** @param {boolean | undefined} wanted */
   control(wanted) {
     const rfb = this.rfb;
     // An inert canvas loses the focus to the page, where the keyboard reaches nothing.
@@ -349,7 +335,7 @@ export class Viewer {
     this.keys.hidden = !this.inControl;
     this.label();
     if (rfb && this.opened) {
-      this.show("connected", this.inControl ? "You are in control" : "Live, you are watching");
+      this.show("connected", this.inControl ? screenWords.controlled : screenWords.watched);
       if (this.inControl) {
         rfb.focus({ preventScroll: true });
       } else if (typing) {
@@ -358,13 +344,15 @@ export class Viewer {
     }
   }
 
-  /** The keys of this page while in control: Ctrl+Alt+Shift and G, C or V. */
+  /** The keys of this page while in control: Ctrl+Alt+Shift and G, C or V. @param {KeyboardEvent} event */
   ownKey(event) {
-    const act = event.ctrlKey && event.altKey && event.shiftKey && {
+    /** @type {Record<string, () => void>} */
+    const acts = {
       KeyG: () => this.leave(),
       KeyC: () => this.clipboard.fetchCopy(),
       KeyV: () => this.clipboard.sendCopy(),
-    }[event.code];
+    };
+    const act = event.ctrlKey && event.altKey && event.shiftKey && acts[event.code];
     if (act && this.inControl) {
       event.preventDefault();
       event.stopPropagation();
@@ -373,7 +361,7 @@ export class Viewer {
   }
 
   leave() {
-    this.rfb.blur();
+    this.rfb?.blur();
     this.takeOrGive();
     this.take.focus();
   }
@@ -385,6 +373,7 @@ export class Viewer {
     }
   }
 
+  /** @param {string} state @param {string} words @param {import("./notice.js").Ways} notice */
   show(state, words, notice = {}) {
     const live = state === "connected";
     this.root.dataset.state = state;
@@ -397,4 +386,12 @@ export class Viewer {
     }
     this.root.dispatchEvent(new CustomEvent("state", { detail: { state, words }, bubbles: true }));
   }
+}
+
+/** @param {string} text */
+function hint(text) {
+  const made = document.createElement("span");
+  made.className = "viewer-hint";
+  made.textContent = text;
+  return made;
 }
