@@ -13,8 +13,8 @@ from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
 from deskhand.tools.control_plane.routes.chats import whole
 from deskhand.tools.control_plane.routes.files import Download, sent
-from deskhand.tools.control_plane.routes.recordings import CACHE, run_video_of
-from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
+from deskhand.tools.control_plane.routes.recordings import CACHE
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files, run_video_of
 from deskhand.tools.control_plane.run_video.picture_cache import PictureCache, PictureFile
 from deskhand.tools.control_plane.run_video.playlist import run_video
 from deskhand.tools.conversation.views import FileView, MessageView

@@ -22,6 +22,8 @@ from deskhand.tools.control_plane.openapi.operations import OPERATIONS
 from deskhand.tools.control_plane.pages import ErrorPageMiddleware, ErrorPages
 from deskhand.tools.control_plane.ports import SheetCell
 from deskhand.tools.control_plane.routes.status import ServiceFacts
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter
+from deskhand.tools.control_plane.run_video.filmstrips import Filmstrips
 from deskhand.tools.control_plane.service.app import create_app
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.fleet.errors import ProfileTaken, UnknownDesktop
@@ -536,7 +538,7 @@ def control_plane(tmp_path: Path, **changes: Any) -> ControlPlaneFixture:
         chats=chats,
         desktops=desktops,
         files=files,
-        editor=lambda: editor,
+        filmstrips=Filmstrips(chats, files, VideoCutter(files, lambda: editor)),
         about=lambda: about,
         disk=lambda: {"free_bytes": 5, "low": False},
         closing=closing,

@@ -10,15 +10,14 @@ from deskhand.recording.library.steps import chapters_from_rows
 from deskhand.tools.control_plane.caller import reads_conversation
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Files
-from deskhand.tools.control_plane.run_video.cutter import VideoCutter, existing_files
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter, run_video_of
 from deskhand.tools.control_plane.run_video.durations import duration
-from deskhand.tools.control_plane.run_video.filmstrip import is_exact, moments
+from deskhand.tools.control_plane.run_video.filmstrips import MEDIA_TYPE, Filmstrips
 from deskhand.tools.control_plane.run_video.picture_cache import PictureCache, PictureFile
 from deskhand.tools.control_plane.run_video.playlist import (
     RunVideo,
     VideoPart,
     clip_etag,
-    run_video,
 )
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.run_activities.chapters import chapter_rows
@@ -47,11 +46,14 @@ CHAPTERS = openapi_responses("text/vtt", in_ranges=False)
 Part = Annotated[int | None, Query(description="Number of the file.")]
 
 
-def router(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
+def router(chats: Chats, files: Files, filmstrips: Filmstrips) -> APIRouter:
     """Return the routes under ``/api/v0/recordings/{chat_id}``."""
     routes = APIRouter()
     add_routes(
-        routes, _whole(chats, files), _clips(chats, files, cutter), _stills(chats, files, cutter)
+        routes,
+        _whole(chats, files),
+        _clips(chats, files, filmstrips.cutter),
+        _stills(chats, files, filmstrips),
     )
     return routes
 
@@ -142,7 +144,7 @@ def _clips(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
     return routes
 
 
-def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
+def _stills(chats: Chats, files: Files, filmstrips: Filmstrips) -> APIRouter:
     routes = APIRouter(prefix=PREFIX, tags=["recordings"])
 
     @routes.head("/steps/{index}/picture", include_in_schema=False)
@@ -153,7 +155,7 @@ def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
         steps = found.steps()
         if not 0 <= index < len(steps):
             raise UnknownRow("step", f"{index}")
-        still = await cutter.still(found.moment(steps[index]["video_end"]))
+        still = await filmstrips.cutter.still(found.moment(steps[index]["video_end"]))
         return bytes_response(request, still, "image/jpeg")
 
     @routes.head("/filmstrip", include_in_schema=False)
@@ -163,9 +165,10 @@ def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
 
         `filmstrip` in the answer of a run describes its tiles.
         """
-        _, found = await run_video_of(chats, files, chat_id)
-        sprite = await cutter.sprite(moments(found), exact=is_exact(found))
-        return bytes_response(request, sprite, "image/jpeg")
+        strip = await filmstrips.get(chat_id)
+        if isinstance(strip, bytes):
+            return bytes_response(request, strip, MEDIA_TYPE)
+        return await sent(files, strip, request, download=False, cache=CACHE)
 
     @routes.head("/steps.vtt", include_in_schema=False)
     @routes.get("/steps.vtt", response_class=Response, responses=CHAPTERS)
@@ -185,15 +188,6 @@ def _stills(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
         return bytes_response(request, text.encode(), "text/vtt; charset=utf-8")
 
     return routes
-
-
-async def run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
-    """Return a run with its video; raise ``UnknownRow`` if it has none."""
-    chat = await chats.get(chat_id)
-    found = run_video(await existing_files(files, chat.recording_file_ids))
-    if not found.parts:
-        raise UnknownRow("recording", chat_id)
-    return chat, found
 
 
 def _part(found: RunVideo, index: int | None) -> VideoPart:

@@ -9,23 +9,30 @@ from typing import BinaryIO, TypeVar
 
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.control_plane.errors import NotCut
-from deskhand.tools.control_plane.ports import Editor, Files, SheetCell
-from deskhand.tools.conversation.views import FileView
+from deskhand.tools.control_plane.ports import Chats, Editor, Files, SheetCell
+from deskhand.tools.conversation.views import ChatView, FileView
+from deskhand.tools.store.errors import UnknownRow
 
 from .filmstrip import COLUMNS, TILE
-from .playlist import ClipPiece, clip_etag
+from .playlist import ClipPiece, RunVideo, run_video
 
 Made = TypeVar("Made")
 CUT_AT_ONCE = 2
 """Clips and pictures that are made at the same time, so that agents at work keep their CPU."""
 
-SPRITES_KEPT = 16
-"""Film strips that stay in memory, about 100 kB each: every visit of a run's page shows one."""
-
 
 async def existing_files(files: Files, file_ids: Sequence[str]) -> list[tuple[int, FileView]]:
     """Return the files that still exist, each with its number among all, from 1."""
     return numbered(await files.existing(file_ids), file_ids)
+
+
+async def run_video_of(chats: Chats, files: Files, chat_id: str) -> tuple[ChatView, RunVideo]:
+    """Return a run with its video; raise ``UnknownRow`` if it has none."""
+    chat = await chats.get(chat_id)
+    found = run_video(await existing_files(files, chat.recording_file_ids))
+    if not found.parts:
+        raise UnknownRow("recording", chat_id)
+    return chat, found
 
 
 def numbered(known: Mapping[str, FileView], file_ids: Sequence[str]) -> list[tuple[int, FileView]]:
@@ -45,7 +52,6 @@ class VideoCutter:
         self._files = files
         self._editor = editor
         self._cutting = asyncio.Semaphore(CUT_AT_ONCE)
-        self._sprites: dict[str, bytes] = {}
 
     async def clip(self, pieces: Sequence[ClipPiece]) -> BinaryIO:
         """Return one video of the pieces as an open file; its bytes are freed when it is closed.
@@ -69,20 +75,14 @@ class VideoCutter:
 
         Raises the same as :meth:`clip`.
         """
-        tag = clip_etag(pieces)
         async with self._cutting, AsyncExitStack() as stack:
-            if tag not in self._sprites:
-                files = {piece.file.id: piece.file for piece in pieces}
-                paths = {
-                    name: await stack.enter_async_context(self._open_path(file))
-                    for name, file in files.items()
-                }
-                moments = [(paths[piece.file.id], piece.start) for piece in pieces]
-                made = await asyncio.to_thread(self._sprite, moments, exact=exact)
-                self._sprites[tag] = made
-                while len(self._sprites) > SPRITES_KEPT:
-                    self._sprites.pop(next(iter(self._sprites)))
-            return self._sprites[tag]
+            files = {piece.file.id: piece.file for piece in pieces}
+            paths = {
+                name: await stack.enter_async_context(self._open_path(file))
+                for name, file in files.items()
+            }
+            moments = [(paths[piece.file.id], piece.start) for piece in pieces]
+            return await asyncio.to_thread(self._sprite, moments, exact=exact)
 
     async def animation(
         self, pieces: Sequence[ClipPiece], kind: str, width: int, most_bytes: int

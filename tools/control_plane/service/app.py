@@ -9,7 +9,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
-from deskhand.tools.control_plane.ports import Chats, Desktops, Editor, Files, Json
+from deskhand.tools.control_plane.ports import Chats, Desktops, Files, Json
 from deskhand.tools.control_plane.proxy import proxy
 from deskhand.tools.control_plane.routes import chat_changes as chat_changes_api
 from deskhand.tools.control_plane.routes import chats as chats_api
@@ -21,7 +21,7 @@ from deskhand.tools.control_plane.routes import runs as runs_api
 from deskhand.tools.control_plane.routes import status as status_api
 from deskhand.tools.control_plane.routes import tools as tools_api
 from deskhand.tools.control_plane.routes.status import ServiceFacts
-from deskhand.tools.control_plane.run_video.cutter import VideoCutter
+from deskhand.tools.control_plane.run_video.filmstrips import Filmstrips
 from deskhand.tools.run_pictures import api as run_pictures_api
 from deskhand.tools.store.errors import DiskLow
 from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
@@ -40,7 +40,7 @@ def create_app(
     chats: Chats,
     desktops: Desktops,
     files: Files,
-    editor: Callable[[], Editor],
+    filmstrips: Filmstrips,
     about: Callable[[], ServiceFacts],
     closing: asyncio.Event,
     disk: Callable[[], Json],
@@ -52,9 +52,10 @@ def create_app(
 ) -> FastAPI:
     """Return the application, still without the middleware that authorizes requests.
 
-    ``editor`` is called when the first recording is cut. Set ``closing`` as soon as the service is
-    asked to end: it ends the event streams, for which the server would wait otherwise. ``grants``
-    are the rights of people, ``owner_name`` returns the name of the person who started a run.
+    The cutter of ``filmstrips`` is that of all routes, as it limits how many clips and pictures are
+    made at once. Set ``closing`` as soon as the service is asked to end: it ends the event streams,
+    for which the server would wait otherwise. ``grants`` are the rights of people, ``owner_name``
+    returns the name of the person who started a run.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -67,8 +68,6 @@ def create_app(
         lifespan=lifespan,
     )
     streams = EventStreams(closing)
-    # One for all routes, as it limits how many clips and pictures are made at once.
-    cutter = VideoCutter(files, editor)
     add_routes(
         app,
         status_api.router(about, ready, chats, desktops, streams, disk),
@@ -78,8 +77,8 @@ def create_app(
         files_api.router(chats, files),
         desktops_api.router(desktops, chats, grants),
         runs_api.router(chats, files, owner_name),
-        recordings_api.router(chats, files, cutter),
-        run_pictures_api.router(chats, files, cutter),
+        recordings_api.router(chats, files, filmstrips),
+        run_pictures_api.router(chats, files, filmstrips.cutter),
         events_api.router(chats, streams),
         *pages,
     )

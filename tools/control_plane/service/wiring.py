@@ -35,6 +35,8 @@ from deskhand.tools.control_plane.pages import ErrorPageMiddleware, ErrorPages
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
 from deskhand.tools.control_plane.protections import plane_protections
+from deskhand.tools.control_plane.run_video.cutter import VideoCutter
+from deskhand.tools.control_plane.run_video.filmstrips import Filmstrips
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.credentials.accepted import read_token
 from deskhand.tools.decoder.decoder import Decoder
@@ -145,7 +147,7 @@ async def control_plane(
             chats=chats,
             desktops=fleet,
             files=files,
-            editor=lambda: decoder,
+            filmstrips=_filmstrips(chats, files, decoder, stack),
             about=lambda: service_facts(settings, models, chats.supervisor, launching, protections),
             closing=closing,
             disk=reserve.to_json,
@@ -227,6 +229,14 @@ def _start_notifying(
     sender = NotificationSender(store, webhook, base_url, time.time)
     chats.questions.notices = sender
     start_task(stack, sender.run(), "send notifications")
+
+
+def _filmstrips(
+    chats: Chats, files: StoredFiles, decoder: Decoder, stack: AsyncExitStack
+) -> Filmstrips:
+    filmstrips = Filmstrips(chats, files, VideoCutter(files, lambda: decoder))
+    start_task(stack, filmstrips.run(), "make film strips")
+    return filmstrips
 
 
 def _is_writable(store: Store) -> bool:
