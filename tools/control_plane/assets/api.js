@@ -1,6 +1,7 @@
 // The control plane's API. Every address is relative to the page, so that a proxy may put the
 // pages below a path of its own.
 import { compareClocks } from "./server_clock.js";
+import { texts } from "./texts.js";
 
 export { serverNow } from "./server_clock.js";
 
@@ -20,8 +21,8 @@ export class Refused extends Error {
    * @param {{message?: string, detail?: string}} body
    */
   constructor(status, body) {
-    const texts = [body.message || `The service answered ${status}.`, body.detail || ""];
-    super(texts.filter(Boolean).map(sentence).join(" "));
+    const words = [body.message || texts.outage.answered(status), body.detail || ""];
+    super(words.filter(Boolean).map(sentence).join(" "));
     this.status = status;
   }
 }
@@ -35,7 +36,7 @@ async function request(path, options) {
   try {
     answer = await fetch(address(path), options);
   } catch {
-    throw new Refused(0, { message: "The service does not answer." });
+    throw new Refused(0, { message: texts.outage.noAnswer });
   }
   compareClocks(answer.headers.get("Date"));
   if (answer.status === 401) {

@@ -71,7 +71,7 @@ async function readCount() {
   const bell = byId("bell");
   bell.hidden = count === 0;
   setText(byId("bell-count"), String(count));
-  bell.title = count === 1 ? "1 agent needs a person" : `${count} agents need a person`;
+  bell.title = texts.bell.needPerson(count);
   return chats;
 }
 

@@ -1,6 +1,7 @@
 // A run as a card: thumbnail, title, state, length.
 import { address } from "./api.js";
 import { element, setText } from "./dom.js";
+import { texts } from "./texts.js";
 import { ago, duration, isBusy, stateOf, took } from "./words.js";
 
 /** @param {Chat} chat */
@@ -43,13 +44,13 @@ export function updateRunCard(card, chat, videoSeconds) {
   const length = card.querySelector(".length");
   length.hidden = videoSeconds === null || videoSeconds === undefined;
   setText(length, `▶ ${duration(videoSeconds)}`);
-  setText(card.querySelector(".card-title"), chat.title || "Untitled");
+  setText(card.querySelector(".card-title"), chat.title || texts.chat.untitled);
   const [word, tone] = stateOf(chat);
   const badge = card.querySelector(".badge");
   setText(badge, word);
   badge.dataset.tone = tone;
-  const steps = chat.step_count === 1 ? "1 step" : `${chat.step_count ?? 0} steps`;
-  const when = isBusy(chat) ? `for ${took(chat)}` : ago(chat.updated_at);
+  const steps = texts.amounts.steps(chat.step_count ?? 0);
+  const when = isBusy(chat) ? texts.chat.since(took(chat)) : ago(chat.updated_at);
   setText(card.querySelector(".card-when"), [steps, took(chat) && !isBusy(chat) ? took(chat) : null, when]
     .filter(Boolean)
     .join(" · "));

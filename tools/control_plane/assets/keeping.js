@@ -4,6 +4,7 @@ import { post, put, remove } from "./api.js";
 import { byId, setText, troubled } from "./dom.js";
 import { role } from "./rights.js";
 import { Share } from "./run/share/share.js";
+import { texts } from "./texts.js";
 import { isAtWork } from "./words.js";
 
 // A person who shares a step has its first moments on the screen.
@@ -43,7 +44,7 @@ export function keeping(id, moment) {
 
   const showPinned = (/** @type {boolean} */ pinned) => {
     pin.setAttribute("aria-pressed", String(pinned));
-    setText(pin, pinned ? "Pinned" : "Pin");
+    setText(pin, pinned ? texts.keeping.pinned : texts.keeping.pin);
   };
 
   pin.addEventListener("click", () =>
@@ -57,7 +58,7 @@ export function keeping(id, moment) {
     troubled(async () => {
       const words = byId("playbook-words");
       const saved = await post("api/v0/playbooks", { run: id });
-      setText(words, `Saved as ${saved.name}. Replay it: deskhand playbook run ${saved.name}`);
+      setText(words, texts.keeping.saved(saved.name));
       words.hidden = false;
     }),
   );

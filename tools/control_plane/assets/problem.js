@@ -1,20 +1,18 @@
 // A page whose subject is not there, in place of its content: what has happened, and one way on.
 import { Refused, address } from "./api.js";
 import { element } from "./dom.js";
+import { texts } from "./texts.js";
 
-const HOME = { label: "Go to all desktops and runs", path: "" };
+const known = texts.problems;
+const HOME = { label: known.toHome, path: "" };
 /** @typedef {{label: string, path: string}} Way */
 /** @type {Record<string, {title: string, words: string, way: Way}>} */
 const PROBLEMS = {
-  run: { title: "There is no such run", words: "It was deleted, or the address is mistyped.", way: HOME },
-  recording: { title: "There is no such recording", words: "It was deleted, or its desktop has ended.", way: { label: "Go to all runs and recordings", path: "runs" } },
-  desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped.", way: HOME },
-  lost: { title: "This desktop was lost", words: "Its service ended unexpectedly. What it had recorded is kept with its run.", way: HOME },
-  forbidden: {
-    title: "This sign-in does not permit that",
-    words: "You are signed in with a link that covers something else.",
-    way: { label: "Sign in with another link", path: "login" },
-  },
+  run: { ...known.run, way: HOME },
+  recording: { ...known.recording, way: { label: known.toRuns, path: "runs" } },
+  desktop: { ...known.desktop, way: HOME },
+  lost: { ...known.lost, way: HOME },
+  forbidden: { ...known.forbidden, way: { label: known.toSignIn, path: "login" } },
 };
 
 /**

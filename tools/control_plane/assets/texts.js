@@ -1,7 +1,10 @@
-// The texts of the pages, in one table: each page has a section of its own.
-import { clock, duration } from "./words.js";
+// The texts of the pages, in one table: each page has a section of its own. A value that comes with a
+// unit or as a date is in words already.
+import { stepTexts } from "./step_texts.js";
 
 export const texts = {
+  /** The language of the table, for dates and numbers. */
+  language: "en",
   activity: {
     answered: (/** @type {string} */ by, /** @type {string} */ text) => `${by} answered: ${text}`,
     answeredSomething: (/** @type {string} */ by) => `${by} answered`,
@@ -11,6 +14,40 @@ export const texts = {
     sentMessage: (/** @type {string} */ by) => `${by} sent a message`,
     stopped: (/** @type {string} */ by) => `${by} stopped the agent`,
     untilNow: "until now",
+  },
+  amounts: {
+    at: (/** @type {string} */ point) => `at ${point}`,
+    bytes: (/** @type {number} */ count) => `${count} B`,
+    bytesBy1000: ["kB", "MB", "GB"],
+    cached: (/** @type {number} */ percent) => `${percent} % of input cached`,
+    days: (/** @type {number} */ count) => `${count} d`,
+    hours: (/** @type {number} */ count) => `${count} h`,
+    hoursAndMinutes: (/** @type {number} */ hours, /** @type {number} */ minutes) => `${hours} h ${minutes} min`,
+    justNow: "just now",
+    milliseconds: (/** @type {number} */ count) => `${count} ms`,
+    minutes: (/** @type {number} */ count) => `${count} min`,
+    minutesAndSeconds: (/** @type {number} */ minutes, /** @type {number} */ seconds) => `${minutes} min ${seconds} s`,
+    noSecond: "< 1 s",
+    seconds: (/** @type {number | string} */ count) => `${count} s`,
+    steps: (/** @type {number} */ count) => (count === 1 ? "1 step" : `${count} steps`),
+    times: { model: "model", desktop: "desktop", own: "own" },
+    tokens: (/** @type {string} */ count) => `${count} tokens`,
+  },
+  bell: {
+    needPerson: (/** @type {number} */ count) => (count === 1 ? "1 agent needs a person" : `${count} agents need a person`),
+  },
+  chat: {
+    outcomes: { done: "Done", partly: "Partly done", blocked: "Blocked", failed: "Failed" },
+    since: (/** @type {string} */ time) => `for ${time}`,
+    states: {
+      queued: "Queued",
+      waiting: "At rest",
+      running: "Working",
+      interrupting: "Stopping",
+      requires_action: "Needs a person",
+      error: "Failed",
+    },
+    untitled: "Untitled",
   },
   conversation: {
     agent: "Agent",
@@ -31,9 +68,9 @@ export const texts = {
     untitled: "Untitled",
   },
   facts: {
+    by: (/** @type {string} */ owner) => `by ${owner}`,
     changed: (/** @type {number[]} */ turns) => `The steps were changed after the end of turn ${turns.join(", ")}.`,
     run: "Run",
-    steps: (/** @type {number} */ count) => `${count} ${count === 1 ? "step" : "steps"}`,
     took: "took",
     video: (/** @type {string} */ facts) => `video ${facts}`,
     waitingFor: "waiting for",
@@ -44,7 +81,9 @@ export const texts = {
     diskLow: (/** @type {number} */ free, /** @type {number} */ needed) =>
       `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.`,
     diskReserve: " What runs is finished on reserved space.",
+    egress: (/** @type {string} */ mode) => `egress: ${mode}`,
     endDesktop: "End this desktop",
+    granted: (/** @type {string} */ host) => `granted ${host}`,
     guessed: (/** @type {string} */ name, /** @type {string} */ actor, /** @type {string} */ when) =>
       `The secret ${name} was masked often in the results of ${actor}, ${when}: programs there may be guessing its value.`,
     hasControl: (/** @type {string} */ name) => `${name} has control`,
@@ -55,12 +94,19 @@ export const texts = {
     private: "in private",
     protection: (/** @type {string} */ name, /** @type {string} */ state, /** @type {string} */ because, /** @type {string} */ remedy) =>
       `${name}: ${state}, because ${because}. ${remedy ? `Remedy: ${remedy}.` : ""}`,
+    idle: "Idle",
     startDesktop: "Start a desktop",
     started: (/** @type {string} */ when) => `started ${when}`,
     starting: "Starting …",
+    states: { starting: "Starting", ready: "Live", lost: "Lost" },
     unnamed: "Desktop",
     untitled: "Untitled",
     watch: (/** @type {number} */ count) => (count === 1 ? "1 person watches" : `${count} people watch`),
+  },
+  keeping: {
+    pin: "Pin",
+    pinned: "Pinned",
+    saved: (/** @type {string} */ name) => `Saved as ${name}. Replay it: deskhand playbook run ${name}`,
   },
   notices: {
     enable: "Notify me",
@@ -71,7 +117,19 @@ export const texts = {
   },
   outage: {
     again: "Try again now",
+    answered: (/** @type {number} */ status) => `The service answered ${status}.`,
+    noAnswer: "The service does not answer.",
     stopped: "Deskhand does not answer. This page shows what it knew last, and goes on by itself when the service is back.",
+  },
+  problems: {
+    forbidden: { title: "This sign-in does not permit that", words: "You are signed in with a link that covers something else." },
+    desktop: { title: "This desktop is gone", words: "It has ended, or the address is mistyped." },
+    lost: { title: "This desktop was lost", words: "Its service ended unexpectedly. What it had recorded is kept with its run." },
+    recording: { title: "There is no such recording", words: "It was deleted, or its desktop has ended." },
+    run: { title: "There is no such run", words: "It was deleted, or the address is mistyped." },
+    toHome: "Go to all desktops and runs",
+    toRuns: "Go to all runs and recordings",
+    toSignIn: "Sign in with another link",
   },
   output: {
     copied: "Copied",
@@ -174,6 +232,7 @@ export const texts = {
     help: "List of keys",
     lanes: { model: "Model", action: "Action", settle: "Settle", waiting: "Waiting", person: "Person" },
     leaveFullScreen: "Leave full screen",
+    keys: { Space: "Space", ArrowLeft: "←", ArrowRight: "→", "Shift+ArrowLeft": "Shift ←", "Shift+ArrowRight": "Shift →" },
     live: "Take control, while it is live",
     loop: "Loop the span, or the step",
     mark: (/** @type {number} */ number, /** @type {string} */ label, /** @type {boolean} */ failed) =>
@@ -195,9 +254,10 @@ export const texts = {
     recordedLater: "The recording comes when the agent has finished.",
     running: "running",
     seek: "Show it in the video",
-    shortened: (/** @type {number} */ real, /** @type {number} */ video) => `${duration(real)} in ${duration(video)}`,
+    shortened: (/** @type {string} */ real, /** @type {string} */ video) => `${real} in ${video}`,
     slower: "Slower",
-    span: (/** @type {number} */ from, /** @type {number} */ to) => `${clock(from, true)} – ${clock(to, true)}`,
+    steps: "Steps",
+    span: (/** @type {string} */ from, /** @type {string} */ to) => `${from} – ${to}`,
     zoomAll: "Show all, without a span",
     zoomIn: "Zoom in",
     zoomOut: "Zoom out",
@@ -234,10 +294,12 @@ export const texts = {
     link: (/** @type {string} */ moment) => (moment ? `Link to this moment, ${moment} of the video` : "Link to this moment"),
     result: "Result",
     savePicture: "Save the picture",
+    stages: { act: "act", settle: "settle", capture: "capture", encode: "encode", model: "model", other: "other" },
     thought: "What it thought",
     times: "Times",
     tokens: (/** @type {string[]} */ counts) => `Tokens: ${counts.join(", ")}`,
   },
+  steps: stepTexts,
   talk: {
     afterStepHint: "The agent reads it after its current step",
     always: "Always in this chat",
@@ -256,6 +318,7 @@ export const texts = {
     refusedIn: (/** @type {string} */ time) => `Refused in ${time} without an answer.`,
     screenThen: "The screen when it asked",
     send: "Send",
+    sendKeys: "Ctrl+Enter",
     sent: "Sent.",
     stopAfterStep: "Stop after this step",
     stopsAfterStep: "Stops after this step",

@@ -1,21 +1,24 @@
 // Numbers and states in words.
 import { serverNow } from "./server_clock.js";
+import { texts } from "./texts.js";
+
+const amounts = texts.amounts;
 
 /** @type {Record<string, [string, Tone]>} */
 const STATES = {
-  queued: ["Queued", "quiet"],
-  waiting: ["At rest", "quiet"],
-  running: ["Working", "busy"],
-  interrupting: ["Stopping", "busy"],
-  requires_action: ["Needs a person", "warn"],
-  error: ["Failed", "bad"],
+  queued: [texts.chat.states.queued, "quiet"],
+  waiting: [texts.chat.states.waiting, "quiet"],
+  running: [texts.chat.states.running, "busy"],
+  interrupting: [texts.chat.states.interrupting, "busy"],
+  requires_action: [texts.chat.states.requires_action, "warn"],
+  error: [texts.chat.states.error, "bad"],
 };
 /** @type {Record<string, [string, Tone]>} */
 const OUTCOMES = {
-  done: ["Done", "good"],
-  partly: ["Partly done", "warn"],
-  blocked: ["Blocked", "warn"],
-  failed: ["Failed", "bad"],
+  done: [texts.chat.outcomes.done, "good"],
+  partly: [texts.chat.outcomes.partly, "warn"],
+  blocked: [texts.chat.outcomes.blocked, "warn"],
+  failed: [texts.chat.outcomes.failed, "bad"],
 };
 
 /**
@@ -46,68 +49,55 @@ export function isAtWork(chat) {
 }
 
 const line = (/** @type {unknown} */ text) => String(text).replace(/\s+/g, " ").trim();
-const at = (/** @type {Arguments} */ { coordinate }) => (Array.isArray(coordinate) ? `at ${coordinate.join(", ")}` : "");
-const pressed = (/** @type {string} */ verb) => (/** @type {Arguments} */ args) => at(args) && `${verb} ${at(args)}`;
-const withOne = (/** @type {string} */ verb, /** @type {string} */ name) => (/** @type {Arguments} */ args) => args[name] && `${verb} ${line(args[name])}`;
+const at = (/** @type {Arguments} */ { coordinate }) => (Array.isArray(coordinate) ? amounts.at(coordinate.join(", ")) : undefined);
+const named = (/** @type {string} */ name) => (/** @type {Arguments} */ args) => (args[name] ? line(args[name]) : undefined);
+const task = (/** @type {Arguments} */ args) => line(args.title || args.prompt || "");
 
-// What a step does, for people; a step whose arguments do not fit keeps its title.
+// What the title of a step is about; undefined if its arguments do not fit.
 /** @type {Record<string, (args: Arguments) => string | undefined>} */
-const STEP_TITLES = {
-  screenshot: () => "Look at the screen",
-  zoom: () => "Look closer",
-  cursor_position: () => "Ask where the pointer is",
-  wait: () => "Wait",
-  left_click: pressed("Click"),
-  right_click: pressed("Right-click"),
-  middle_click: pressed("Middle-click"),
-  double_click: pressed("Double-click"),
-  triple_click: pressed("Triple-click"),
-  mouse_move: pressed("Point"),
-  left_click_drag: pressed("Drag to a point"),
-  scroll: (args) => at(args) && `Scroll ${args.scroll_direction || ""} ${at(args)}`.replace("  ", " "),
-  key: withOne("Press", "text"),
-  type: (args) => args.text && `Type “${line(args.text)}”`,
-  execute: withOne("Run", "command"),
-  read_file: withOne("Read", "path"),
-  write_file: withOne("Write", "path"),
-  edit_files: () => "Edit files",
-  process_list: () => "List running commands",
-  process_output: () => "Read a command's output",
-  process_signal: () => "Signal a command",
-  type_secret: (args) => args.name && `Type the secret “${line(args.name)}”`,
-  attach_file: withOne("Hand over", "path"),
-  list_mcp_tools: () => "List the tools of MCP servers",
-  call_mcp_tool: withOne("Call", "tool_name"),
-  approve_mcp_server: withOne("Ask a person about the MCP server", "server"),
-  request_human: withOne("Ask a person:", "reason"),
-  spawn_computer_use_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
-  spawn_agent: (args) => `Start an agent: ${line(args.title || args.prompt || "")}`,
-  wait_agent: () => "Wait for an agent",
-  message_agent: withOne("Message an agent:", "message"),
-  interrupt_agent: () => "Interrupt an agent",
-  close_agent: () => "Close an agent",
-  list_agents: () => "List the agents",
-  report: () => "Report",
-  navigate: withOne("Open", "url"),
-  find: withOne("Find on the page:", "query"),
-  form_input: () => "Fill in a field",
-  get_page_text: () => "Read the text of the page",
-  read_page: () => "Read the page",
-  read_screen: () => "Read the screen as text",
-  scroll_to: () => "Scroll to an element",
-  search_files: withOne("Search files for", "pattern"),
-  wait_for: () => "Wait for something to happen",
+const OBJECTS = {
+  left_click: at,
+  right_click: at,
+  middle_click: at,
+  double_click: at,
+  triple_click: at,
+  mouse_move: at,
+  left_click_drag: at,
+  scroll: (args) => at(args) && [args.scroll_direction, at(args)].filter(Boolean).join(" "),
+  key: named("text"),
+  type: named("text"),
+  execute: named("command"),
+  read_file: named("path"),
+  write_file: named("path"),
+  type_secret: named("name"),
+  attach_file: named("path"),
+  call_mcp_tool: named("tool_name"),
+  approve_mcp_server: named("server"),
+  request_human: named("reason"),
+  spawn_computer_use_agent: task,
+  spawn_agent: task,
+  message_agent: named("message"),
+  navigate: named("url"),
+  find: named("query"),
+  search_files: named("pattern"),
 };
 
 /**
- * A step in words: 'Click at 3, 4'.
+ * A step in words: 'Click at 3, 4'. A step whose arguments do not fit keeps its title.
  *
  * @param {Pick<Step, "tool" | "action" | "title" | "arguments">} step
  * @returns {string}
  */
 export function stepTitle(step) {
-  const title = STEP_TITLES[step.action || step.tool];
-  return (title && title(step.arguments || {})) || inWords(step.title || step.action || step.tool);
+  const kind = step.action || step.tool;
+  const words = texts.steps[kind];
+  const title = typeof words === "function" ? withObject(words, OBJECTS[kind](step.arguments || {})) : words;
+  return title || inWords(step.title || kind);
+}
+
+/** @param {(object: string) => string} words @param {string | undefined} object */
+function withObject(words, object) {
+  return object === undefined ? "" : words(object);
 }
 
 /**
@@ -129,15 +119,15 @@ export function duration(seconds) {
     return "";
   }
   if (seconds < 10) {
-    return `${Math.max(0, seconds).toFixed(1)} s`;
+    return amounts.seconds(Math.max(0, seconds).toFixed(1));
   }
   const whole = Math.round(seconds);
   if (whole < 60) {
-    return `${whole} s`;
+    return amounts.seconds(whole);
   }
   const hours = Math.floor(whole / 3600);
   const minutes = Math.floor((whole % 3600) / 60);
-  return hours ? `${hours} h ${minutes} min` : `${minutes} min ${whole % 60} s`;
+  return hours ? amounts.hoursAndMinutes(hours, minutes) : amounts.minutesAndSeconds(minutes, whole % 60);
 }
 
 /**
@@ -159,9 +149,12 @@ export function clock(seconds, tenths = false) {
     : `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, "0")}:${rest}`;
 }
 
+/** A stretch of a video, in tenths. @param {number} from @param {number} to  both in seconds */
+export const spanWords = (from, to) => texts.recording.span(clock(from, true), clock(to, true));
+
 /** @type {Intl.RelativeTimeFormat | null} made when it is needed first, as that takes long */
 let relativeFormat = null;
-const relative = () => (relativeFormat ??= new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
+const relative = () => (relativeFormat ??= new Intl.RelativeTimeFormat(texts.language, { numeric: "auto" }));
 
 /**
  * A unix time as "5 minutes ago", or the date when it is long past.
@@ -171,7 +164,7 @@ const relative = () => (relativeFormat ??= new Intl.RelativeTimeFormat("en", { n
 export function ago(time, now = serverNow()) {
   const passed = Math.max(0, now - time);
   if (passed < 45) {
-    return "just now";
+    return amounts.justNow;
   }
   if (passed < 3600) {
     return relative().format(-Math.round(passed / 60), "minute");
@@ -185,9 +178,9 @@ export function ago(time, now = serverNow()) {
 /** @param {number} bytes */
 export function size(bytes) {
   if (bytes < 1000) {
-    return `${bytes} B`;
+    return amounts.bytes(bytes);
   }
-  const units = ["kB", "MB", "GB"];
+  const units = amounts.bytesBy1000;
   let value = bytes;
   let unit = -1;
   while (value >= 1000 && unit < units.length - 1) {
@@ -220,7 +213,9 @@ export function dollars(usd) {
   return usd < 0.0001 ? "<$0.0001" : `$${Number(usd.toPrecision(2))}`;
 }
 
-const milliseconds = (/** @type {number} */ ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+/** @param {number} ms */
+export const milliseconds = (ms) => (ms < 1000 ? amounts.milliseconds(Math.round(ms)) : amounts.seconds((ms / 1000).toFixed(1)));
+
 const DESKTOP_STAGES = ["act_ms", "settle_ms", "capture_ms", "encode_ms"];
 
 /**
@@ -232,9 +227,9 @@ export function timesOf(timings) {
   const desktop = DESKTOP_STAGES.reduce((sum, stage) => sum + (timings[stage] || 0), 0);
   /** @type {[string, number][]} */
   const parts = [
-    ["model", timings.model_ms],
-    ["desktop", desktop],
-    ["own", timings.own_ms],
+    [amounts.times.model, timings.model_ms],
+    [amounts.times.desktop, desktop],
+    [amounts.times.own, timings.own_ms],
   ];
   return parts.filter(([, ms]) => ms).map(([name, ms]) => `${name} ${milliseconds(ms)}`);
 }
@@ -267,6 +262,6 @@ export function tokensOf(usage) {
   if (!total) {
     return null;
   }
-  const cached = usage.cache_read_tokens ? `, ${Math.round((100 * usage.cache_read_tokens) / input)} % of input cached` : "";
-  return `${total.toLocaleString()} tokens${cached}`;
+  const cached = usage.cache_read_tokens ? amounts.cached(Math.round((100 * usage.cache_read_tokens) / input)) : "";
+  return [amounts.tokens(total.toLocaleString()), cached].filter(Boolean).join(", ");
 }

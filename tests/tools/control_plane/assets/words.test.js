@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { texts } from "../../../../tools/control_plane/assets/texts.js";
 import { ago, clock, dollars, duration, size, stateOf, stepTitle, timesOf, tokensOf } from "../../../../tools/control_plane/assets/words.js";
 
 test("a duration has the two units that count", () => {
@@ -40,6 +41,16 @@ test("a step whose arguments do not fit keeps its title", () => {
   assert.equal(stepTitle(step), "Left click");
   assert.equal(stepTitle({ tool: "save_it", title: "save_it: a.txt" }), "Save it: a.txt");
   assert.equal(stepTitle({ tool: "save_it" }), "Save it");
+});
+
+test("each title that takes an object has the argument that is its object", () => {
+  const args = ["text", "command", "path", "name", "tool_name", "server", "reason", "prompt", "message", "url", "query", "pattern"];
+  const full = { ...Object.fromEntries(args.map((name) => [name, "it"])), coordinate: [1, 2] };
+  for (const [tool, words] of Object.entries(texts.steps)) {
+    assert.notEqual(stepTitle({ tool, title: "its own", arguments: full }), "its own", tool);
+    assert.equal(typeof words === "string", stepTitle({ tool, title: "", arguments: {} }) === words, tool);
+  }
+  assert.equal(stepTitle({ tool: "scroll", arguments: { scroll_direction: "down", coordinate: [1, 2] } }), "Scroll down at 1, 2");
 });
 
 test("times leave out what took none", () => {

@@ -22,9 +22,9 @@ const presences = new Map();
  */
 
 /** @type {[string, Tone]} */
-const IDLE = ["Idle", "quiet"];
+const IDLE = [words.idle, "quiet"];
 /** @type {Record<string, [string, Tone]>} */
-const WORDS = { starting: ["Starting", "busy"], ready: ["Live", "good"], lost: ["Lost", "bad"] };
+const WORDS = { starting: [words.states.starting, "busy"], ready: [words.states.ready, "good"], lost: [words.states.lost, "bad"] };
 
 /**
  * @param {Desktop[]} desktops
@@ -130,6 +130,6 @@ function egressOf({ egress }) {
   if (!egress || egress.mode === "open") {
     return "";
   }
-  const names = [...egress.allow, ...egress.grants.map((grant) => `granted ${grant}`)];
-  return [`egress: ${egress.mode}`, ...names].join(", ");
+  const names = [...egress.allow, ...egress.grants.map(words.granted)];
+  return [words.egress(egress.mode), ...names].join(", ");
 }

@@ -27,10 +27,10 @@ function showFigures(chat, recordings, owner) {
   const bytes = recordings.reduce((sum, each) => sum + each.bytes, 0);
   const video = recordings.reduce((sum, each) => sum + (each.video_s || 0), 0);
   const facts = [
-    texts.facts.steps(chat.steps.length),
+    texts.amounts.steps(chat.steps.length),
     took(chat) && `${howLong(chat)} ${took(chat)}`,
     video ? texts.facts.video([duration(video), bytes ? size(bytes) : ""].filter(Boolean).join(", ")) : null,
-    owner && `by ${owner}`,
+    owner && texts.facts.by(owner),
     chat.model,
     chat.usage ? tokensOf(chat.usage) : null,
     chat.usage?.cost_usd ? dollars(chat.usage.cost_usd) : null,

@@ -13,12 +13,12 @@ const words = texts.system;
 
 /** @param {readonly {name: string, files: number, bytes: number}[]} used */
 export function kindRows(used) {
-  return used.map(({ name, files, bytes }) => [name, files.toLocaleString("en"), size(bytes)]);
+  return used.map(({ name, files, bytes }) => [name, files.toLocaleString(texts.language), size(bytes)]);
 }
 
 /** @param {readonly {name: string, files: number, bytes: number}[]} used */
 export function runRows(used) {
-  return used.map(({ name, files, bytes }) => [{ run: name }, files.toLocaleString("en"), size(bytes)]);
+  return used.map(({ name, files, bytes }) => [{ run: name }, files.toLocaleString(texts.language), size(bytes)]);
 }
 
 /** @param {readonly {name: string, role: string, signed_in_at: number | null, created_by: string}[]} people */

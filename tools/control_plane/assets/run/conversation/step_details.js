@@ -3,7 +3,7 @@
 import { address, get } from "../../api.js";
 import { byId, element, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
-import { clock, duration, stepTitle } from "../../words.js";
+import { clock, duration, milliseconds, stepTitle } from "../../words.js";
 import { exchangeOf } from "./exchange.js";
 import { longText } from "./long_text.js";
 import { OutputView } from "./output_view.js";
@@ -13,9 +13,6 @@ import { stepPictures } from "./step_pictures.js";
 /** @typedef {import("./step_facts.js").Step} Step */
 
 const words = texts.step;
-
-/** @param {number} ms */
-const milliseconds = (ms) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
 /** @param {string} title @param {string} text */
 function collapsed(title, text) {
@@ -39,7 +36,7 @@ function stagesBar(step) {
     const part = element("span", { "data-stage": name });
     part.style.width = `${share}%`;
     bar.append(part);
-    legend.append(element("li", { "data-stage": name }, `${name} ${milliseconds(ms)}`));
+    legend.append(element("li", { "data-stage": name }, `${words.stages[/** @type {keyof typeof words.stages} */ (name)]} ${milliseconds(ms)}`));
   }
   return element("div", { className: "step-times" }, element("h3", {}, words.times), bar, legend);
 }

@@ -42,7 +42,7 @@ export class TalkBox {
     this.text = element("textarea", { id: "talk", rows: 2, maxLength: LONGEST, required: true });
     this.words = element("p", { id: "message-words", className: "hint", role: "status" });
     this.interrupt = element("button", { type: "submit", hidden: true }, words.interruptAndSend);
-    this.send = element("button", { type: "submit", className: "primary", title: "Ctrl+Enter" });
+    this.send = element("button", { type: "submit", className: "primary", title: words.sendKeys });
     this.form = element("form", { className: "message" }, this.label, this.text, this.words, this.interrupt, this.send);
     this.form.addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();

@@ -1,4 +1,5 @@
 // State, run time and last output of a process, as its row shows them. Pure.
+import { texts } from "../../texts.js";
 import { duration } from "../../words.js";
 
 /**
@@ -33,9 +34,9 @@ export function uptime({ started_at_unix: from, exited_at_unix: to, running }, n
   // The times are whole seconds.
   const whole = Math.floor((running ? now : (to ?? from)) - from);
   if (whole < 1) {
-    return "< 1 s";
+    return texts.amounts.noSecond;
   }
-  return whole < 10 ? `${whole} s` : duration(whole);
+  return whole < 10 ? texts.amounts.seconds(whole) : duration(whole);
 }
 
 /**

@@ -52,6 +52,6 @@ export function nextRate(rate, direction) {
 
 /** @param {string} key as in the table */
 export function keyWords(key) {
-  const words = /** @type {Record<string, string>} */ ({ ArrowLeft: "←", ArrowRight: "→", "Shift+ArrowLeft": "Shift ←", "Shift+ArrowRight": "Shift →" });
+  const words = /** @type {Record<string, string>} */ (texts.recording.keys);
   return words[key] || key;
 }

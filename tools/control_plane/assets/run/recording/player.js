@@ -5,6 +5,7 @@
 // from four frames on, the clock of the video counts. Earlier, a busy browser would show a step before
 // its frame.
 import { element } from "../../dom.js";
+import { texts } from "../../texts.js";
 import { clamp } from "./time_scale.js";
 
 /** @typedef {{url: string, seconds: number | null, chapters: string}} VideoPart */
@@ -15,7 +16,7 @@ export const FRAME = 1 / 15;
 const HELD = 4;
 
 /** The steps as chapters, for programs that assist people. @param {string} src */
-const track = (src) => element("track", { label: "Steps", srclang: "en", src, kind: "chapters", default: true });
+const track = (src) => element("track", { label: texts.recording.steps, srclang: texts.language, src, kind: "chapters", default: true });
 
 export class Player {
   /**

@@ -6,7 +6,7 @@ import { byId, element } from "../../dom.js";
 import { pause } from "../../pause.js";
 import { watchShot } from "../../shots.js";
 import { texts } from "../../texts.js";
-import { isAtWork, stepTitle } from "../../words.js";
+import { isAtWork, spanWords, stepTitle } from "../../words.js";
 import { showWords } from "../facts.js";
 import { ControlBar } from "./control_bar.js";
 import { nextRate } from "./keys.js";
@@ -316,7 +316,7 @@ export class Recording {
     const clear = byId("span-clear");
     clear.hidden = span === null;
     if (span) {
-      clear.replaceChildren(texts.recording.span(span.from, span.to), element("span", { "aria-hidden": "true" }, " ✕"));
+      clear.replaceChildren(spanWords(span.from, span.to), element("span", { "aria-hidden": "true" }, " ✕"));
     }
     this.refilter();
     if (this.player.loop) {

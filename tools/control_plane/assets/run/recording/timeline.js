@@ -5,7 +5,7 @@
 import { byId, element, setText } from "../../dom.js";
 import { pause } from "../../pause.js";
 import { texts } from "../../texts.js";
-import { clock } from "../../words.js";
+import { clock, duration, spanWords } from "../../words.js";
 import { Filmstrip, showTile, tileAt } from "./filmstrip.js";
 import { drawLanes } from "./lane_picture.js";
 import { LANES, laneSpans } from "./lanes.js";
@@ -200,7 +200,7 @@ export class Timeline {
 
   /** @param {Mark} mark */
   band(mark) {
-    const name = `${texted.band(mark.steps.length, mark.failed)}, ${texted.span(mark.steps[0].video_start ?? 0, mark.steps.at(-1)?.video_start ?? 0)}`;
+    const name = `${texted.band(mark.steps.length, mark.failed)}, ${spanWords(mark.steps[0].video_start ?? 0, mark.steps.at(-1)?.video_start ?? 0)}`;
     const bars = densityOf(mark, this.scale).map((height) => {
       const bar = element("i");
       bar.style.height = `${25 + 75 * height}%`;
@@ -223,7 +223,7 @@ export class Timeline {
       const still = element("span", { className: "still" });
       still.style.left = `${left}px`;
       still.style.width = `${width}px`;
-      const words = texted.shortened(real, to - from);
+      const words = texted.shortened(duration(real), duration(to - from));
       const wide = words.length * LETTER_PIXELS;
       const begin = clamp(left + width / 2 - wide / 2, 0, scale.width - wide);
       if (begin < free) {
@@ -307,7 +307,7 @@ export class Timeline {
     const time = this.scale.time(x);
     const real = this.times.real(time);
     const still = this.times.stills().find(({ from, to }) => time >= from && time <= to);
-    const lines = [clock(time, true), real === null ? "" : new Date(real * 1000).toLocaleTimeString(), still ? texted.shortened(still.real, still.to - still.from) : ""];
+    const lines = [clock(time, true), real === null ? "" : new Date(real * 1000).toLocaleTimeString(), still ? texted.shortened(duration(still.real), duration(still.to - still.from)) : ""];
     setText(byId("hover-words"), lines.filter(Boolean).join(" · "));
     const tile = byId("hover-tile");
     const { sprite } = this.filmstrip;

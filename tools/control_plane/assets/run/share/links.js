@@ -52,14 +52,14 @@ export function shownBy({ scopes }) {
  * @param {number} seconds
  */
 export function remaining(seconds) {
-  const units = /** @type {[number, string][]} */ ([
-    [24 * 3600, "d"],
-    [3600, "h"],
-    [60, "min"],
+  const units = /** @type {[number, (count: number) => string][]} */ ([
+    [24 * 3600, texts.amounts.days],
+    [3600, texts.amounts.hours],
+    [60, texts.amounts.minutes],
   ]);
-  for (const [length, unit] of units) {
+  for (const [length, inWords] of units) {
     if (seconds >= length) {
-      return `${Math.floor(seconds / length)} ${unit}`;
+      return inWords(Math.floor(seconds / length));
     }
   }
   return words.soon;
