@@ -41,6 +41,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if not hasattr(config, "workerinput"):
         os.environ["DESKHAND_USERS"] = _run.enter_context(_users())
+        # Most control planes of the tests start too few desktops to make up for it.
+        os.environ.setdefault("DESKHAND_FORK_SERVER", "off")
         os.environ["DESKHAND_RUN_DIR"] = str(_run.enter_context(_run_folder()))
 
 

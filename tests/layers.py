@@ -45,6 +45,8 @@ desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/files/tree: desktop/files
+desktop/fork_server: desktop/__main__.py desktop/agent_helper/worker desktop/launch
+  desktop/launch/inside desktop/service
 desktop/git: desktop/tool_calls
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/profiles desktop/programs desktop/x11

@@ -33,6 +33,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from deskhand.desktop.programs.service_start import StartService, execute
+
 from .channel import Channel, ChannelClosed, pair
 from .host_channel import HostChannel
 from .namespaces import rejoin, separate_children
@@ -86,20 +88,23 @@ class GracePeriod:
         return self._left <= 0.0 or now >= self._end
 
 
-def keep(command: list[str], grace_seconds: float = GRACE_SECONDS) -> int:
+def keep(
+    command: list[str],
+    grace_seconds: float = GRACE_SECONDS,
+    start: StartService = execute,
+) -> int:
     """Run the service until it ends; return its status as ``subprocess`` has it.
 
-    ``grace_seconds`` is the processor time that the service has to end after a signal.
+    ``grace_seconds`` is the processor time that the service has to end after a signal, ``start``
+    starts its process.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signals = SignalPipe()
     # Values that the caller has set go before ours.
     environment = LEAN | dict(os.environ) | {KEEPER: str(os.getpid())}
     if is_separated(command, os.geteuid()):
-        return _keep_separated(command, environment, signals, grace_seconds)
-    # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs: the service needs
-    # it at its default.
-    service = os.posix_spawn(command[0], command, environment, setsigdef=[signal.SIGINT])
+        return _keep_separated(command, environment, signals, grace_seconds, start)
+    service = start(command, environment, ())
     _close_sockets(command)
     end = _watch(service, signals, grace_seconds)
     remove_x_files(end.reaped | sweep(), end.user)
@@ -111,8 +116,9 @@ def _keep_separated(
     environment: Mapping[str, str],
     signals: SignalPipe,
     grace_seconds: float,
+    start: StartService,
 ) -> int:
-    init, service, refused = _start_init(command, environment)
+    init, service, refused = _start_init(command, environment, start)
     _close_sockets(command)
     host = HostChannel(service, refused)
     end = _watch(init, signals, grace_seconds, host)
@@ -150,7 +156,9 @@ def _close_sockets(command: list[str]) -> None:
         os.close(descriptor)
 
 
-def _start_init(command: list[str], environment: Mapping[str, str]) -> tuple[int, Channel, str]:
+def _start_init(
+    command: list[str], environment: Mapping[str, str], start: StartService
+) -> tuple[int, Channel, str]:
     """Start init; return its pid, the channel of its service, and why it has no namespaces."""
     refused = "DESKHAND_NAMESPACES is off" if os.environ.get(NAMESPACES) == "off" else ""
     if not refused:
@@ -160,18 +168,18 @@ def _start_init(command: list[str], environment: Mapping[str, str]) -> tuple[int
             refused = str(error)
         else:
             try:
-                init, channel, refused = _fork_init(command, environment, separated=True)
+                init, channel, refused = _fork_init(command, environment, start, separated=True)
             finally:
                 rejoin(own)
             if not refused:
                 return init, channel, ""
             os.waitpid(init, 0)
-    init, channel, _ = _fork_init(command, environment, separated=False)
+    init, channel, _ = _fork_init(command, environment, start, separated=False)
     return init, channel, refused
 
 
 def _fork_init(
-    command: list[str], environment: Mapping[str, str], *, separated: bool
+    command: list[str], environment: Mapping[str, str], start: StartService, *, separated: bool
 ) -> tuple[int, Channel, str]:
     (started, report), (host, passed) = pair(), pair()
     # Loaded here, where both processes share it, but only for desktops that have an init.
@@ -184,7 +192,7 @@ def _fork_init(
         try:
             started.close()
             host.close()
-            status = init.run(command, environment, report, passed, separated=separated)
+            status = init.run(command, environment, report, passed, start, separated=separated)
         except BaseException:
             # Nothing else reports it: the keeper learns that init has ended, and not why.
             sys.excepthook(*sys.exc_info())

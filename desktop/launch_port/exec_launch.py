@@ -46,7 +46,8 @@ class ExecLaunch:
     def __init__(self, configuration: LaunchConfiguration, environment: Mapping[str, str]) -> None:
         self._configuration = configuration
         passed = {name: value for name, value in environment.items() if name in PASSED_ON}
-        self._environment = {**passed, HIDDEN: os.pathsep.join(configuration.hidden)}
+        self.environment = {**passed, HIDDEN: os.pathsep.join(configuration.hidden)}
+        """Of each desktop."""
         self._keepers: dict[int, subprocess.Popen[bytes]] = {}
 
     def launch(
@@ -62,14 +63,14 @@ class ExecLaunch:
             OSError: If it cannot be started.
         """
         keeper = subprocess.Popen(
-            self._command(spec, descriptors.listening, workdir, profile),
+            self.command(spec, descriptors.listening, workdir, profile),
             stdin=descriptors.token,
             stdout=descriptors.ready,
             stderr=descriptors.log,
             pass_fds=(descriptors.listening,),
             # The current directory must not stay in use after the control plane has ended.
             cwd="/",
-            env=self._environment,
+            env=self.environment,
             # Ctrl-C in our terminal must not reach the keepers: the control plane ends them.
             start_new_session=True,
             # Users of the desktop read files that root makes for it; the caller's may be private.
@@ -84,9 +85,10 @@ class ExecLaunch:
             if keeper.poll() is not None:
                 del self._keepers[pid]
 
-    def _command(
+    def command(
         self, spec: LaunchSpec, listening: int, workdir: Workdir | None, profile: Path | None
     ) -> list[str]:
+        """Return the command line of a keeper, whose service gets its socket under a number."""
         folder = Path(self._configuration.root, spec.desktop_id)
         return service_command(
             *("--folder", str(folder), "--listen", f"fd:{listening}"),

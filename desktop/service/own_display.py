@@ -16,8 +16,6 @@ from pathlib import Path
 from socket import socket
 from typing import Any
 
-from fastapi import FastAPI
-
 from deskhand.desktop.agent_helper.downloads import DownloadEvents
 from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
 from deskhand.desktop.agent_socket.server import AgentSocketServer
@@ -53,15 +51,13 @@ from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.recordings.steps import step_from_control_session
-from deskhand.desktop.screenshots.placeholder import load_font
-from deskhand.desktop.screenshots.renderer import load_codecs
 from deskhand.desktop.windows.focus import Focus
 from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
 from deskhand.desktop.x11.root_window import RootWindow
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.viewers import Viewers
-from deskhand.vncbridge.server.server import Address, Serving
+from deskhand.vncbridge.server.server import Address
 from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
 from deskhand.vncbridge.viewer.pages import Assets
 from deskhand.vncbridge.viewer.pages import router as pages_router
@@ -75,7 +71,7 @@ from .origins import origins
 from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
 from .routes import LiveView, ScreenAccess, application, launching
 from .status import XServerFacts, own_display_status
-from .warm_up import warm_up
+from .warm_up import load_first_uses, warm_up
 
 _NO_LIVE_VIEW = "Its X server is Xvfb, which has no live view."
 
@@ -97,9 +93,7 @@ def preload(speak: Iterable[str]) -> Preloaded:
 
     After the change of user all of these may be unreadable. ``speak`` are the dialects that are on.
     """
-    load_codecs()
-    load_font()
-    Serving(FastAPI())
+    load_first_uses()
     hold_modules()
     dialects = load_dialects(speak)
     return Preloaded(Assets(PAGES), SessionFiles.read(), ClientFiles.read(), dialects)

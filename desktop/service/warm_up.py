@@ -1,8 +1,8 @@
-"""One request to an unused application, so that libraries load now what they load lazily.
+"""What libraries load lazily, loaded now: at their first use, and by a request.
 
-It is made while the X server starts, which this process waits for anyway: the first request then
-need not load them. The desktop's user may be unable to read their files, but `held_modules` finds
-them.
+The request, to an unused application, is made while the X server starts, which this process waits
+for anyway: the first request then need not load them. The desktop's user may be unable to read
+their files, but `held_modules` finds them.
 """
 
 import asyncio
@@ -13,6 +13,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
+
+from deskhand.desktop.screenshots.placeholder import load_font
+from deskhand.desktop.screenshots.renderer import load_codecs
+from deskhand.vncbridge.server.server import Serving
 
 Message = MutableMapping[str, Any]
 
@@ -33,6 +37,13 @@ _ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-be", "utf-16-le", "utf-32", "utf-32
 
 class _Body(BaseModel):
     name: str = ""
+
+
+def load_first_uses() -> None:
+    """Load what libraries read from disk at their first use."""
+    load_codecs()
+    load_font()
+    Serving(FastAPI())
 
 
 async def warm_up() -> None:

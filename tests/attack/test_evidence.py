@@ -68,7 +68,7 @@ class Owned:
     """
 
     def __init__(self, desktop: Service, folder: Path, user: int | None = None) -> None:
-        self.service = service_pid(desktop.process.pid)
+        self.service = service_pid(desktop.ready["pid"])
         self.user = psutil.Process(self.service).uids().real if user is None else user
         self.paths = {
             str(path.relative_to(folder)): kind_of(status)
@@ -77,7 +77,7 @@ class Owned:
         }
         self.pids = {
             inner: pid
-            for pid, user in owners_below(desktop.process.pid).items()
+            for pid, user in owners_below(desktop.ready["pid"]).items()
             if user == self.user and (inner := inside(pid))
         }
 

@@ -162,7 +162,7 @@ def test_a_killed_desktop_leaves_its_profile(site: Site, tmp_path: Path) -> None
         visit(first, f"{site.url}/login", "signed in")
         until(lambda: committed(files(profile) / "Default" / "Cookies"), "the cookie on the disk")
         browser = browser_of(first)
-        os.kill(first.process.pid, signal.SIGKILL)
+        os.kill(first.ready["pid"], signal.SIGKILL)
         browser.wait(PATIENCE)
     assert "signed_in=ada" in kept(site, profile, tmp_path / "second.log")
 

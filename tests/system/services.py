@@ -15,11 +15,16 @@ from typing import Any
 
 import httpx2
 
+from deskhand.desktop.launch_port.fork_launch import ROOM
+
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 """Factor by which this machine may be slower than two idle cores."""
 PATIENCE = 20.0 * SLOWNESS
 """One generous limit for everything that is waited for, in seconds."""
+
+FORKING = {"OPENBLAS_NUM_THREADS": "1"} if os.environ.get("DESKHAND_TEST_FORKED") else {}
+"""Environment of desktops that are forked, as the fork server does, and not executed."""
 
 Json = dict[str, Any]
 
@@ -67,22 +72,27 @@ class Service:
         return self.post("/api/v0/desktop/action", action)
 
 
+def _program(arguments: Sequence[str]) -> Sequence[str]:
+    is_forked = FORKING and arguments[0] == "desktop" and "--attach" not in arguments
+    return (sys.executable, "-P", "-m", "tests.system.forked", ROOM) if is_forked else (DESKHAND,)
+
+
 @contextmanager
 def service(
     errors: Path,
     *arguments: str,
     environment: dict[str, str] | None = None,
-    program: Sequence[str] = (DESKHAND,),
+    program: Sequence[str] = (),
 ) -> Iterator[Service]:
     """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly."""
     with errors.open("w") as log:
         process = subprocess.Popen(
-            [*program, *arguments, "--json"],
+            [*(program or _program(arguments)), *arguments, "--json"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
-            env={**os.environ, **(environment or {})},
+            env={**os.environ, **FORKING, **(environment or {})},
         )
     try:
         assert process.stdout is not None

@@ -178,7 +178,7 @@ def test_commands_cannot_read_their_own_service(neighbours: Neighbours, entry: s
 def test_its_own_service_cannot_be_traced_or_ended(neighbours: Neighbours) -> None:
     init, _ = init_and_service(neighbours.one)
     assert "Operation not permitted" in output(neighbours.one, f"kill -9 {init}")
-    assert "No such process" in output(neighbours.one, f"kill -9 {neighbours.one.process.pid}")
+    assert "No such process" in output(neighbours.one, f"kill -9 {neighbours.one.ready['pid']}")
 
 
 def test_the_other_desktops_display_wants_its_cookie(neighbours: Neighbours) -> None:
@@ -234,7 +234,7 @@ def uid_of(desktop: Service) -> str:
 
 def init_and_service(desktop: Service) -> tuple[int, int]:
     """Return the pids that a command on the desktop sees."""
-    status = Path(f"/proc/{service_pid(desktop.process.pid)}/status").read_text()
+    status = Path(f"/proc/{service_pid(desktop.ready['pid'])}/status").read_text()
     return 1, int(status.partition("\nNSpid:")[2].partition("\n")[0].split()[-1])
 
 

@@ -142,7 +142,7 @@ def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -
         with service(tmp_path / "first.log", "desktop") as first:
             instance = first.get(STATUS)["instance_id"]
             folder = Path(home_of(first)).parent
-            keeper = first.process.pid
+            keeper = first.ready["pid"]
             served = service_pid(keeper)
             for pid in (keeper, served):
                 os.kill(pid, signal.SIGSTOP)

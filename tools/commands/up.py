@@ -21,9 +21,10 @@ from deskhand.desktop.server_trust.server_trust import ServerTrust
 from deskhand.tools.control_plane.data_dir_lock import held
 from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, become_user
-from deskhand.tools.control_plane.service.launching import launching
+from deskhand.tools.control_plane.service.launching import DesktopLaunching, launching
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.fleet.errors import LauncherEnded
 from deskhand.tools.remote_access.certificate import ServerCertificate
 from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
 from deskhand.tools.remote_access.remote_access import remote_access
@@ -183,11 +184,18 @@ async def running(
                 # Clients find the address only after the server accepts requests.
                 with _announced(settings, address, token_file, tls) as certificate:
                     notify(READY)
+                    await _prepare(launched)
                     yield Running(opened, address, server, certificate)
             finally:
                 notify(STOPPING)
                 server.ask_to_end()
                 await serving
+
+
+async def _prepare(launched: DesktopLaunching) -> None:
+    # Without its launcher a control plane still shows what there is.
+    with contextlib.suppress(LauncherEnded, OSError):
+        await asyncio.to_thread(launched.client.prepare)
 
 
 async def _wait_ready(event: Any, serving: asyncio.Task[None]) -> None:

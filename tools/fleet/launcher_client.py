@@ -17,6 +17,7 @@ from typing import Literal
 
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message
 from deskhand.desktop.launch_port.exec_launch import PASSED_ON
+from deskhand.desktop.launch_port.fork_launch import MODE
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchedDesktop, LaunchSpec
 from deskhand.desktop.profiles.profile_folder import StoredProfile
 from deskhand.tools.launcher import launcher as launcher_module
@@ -52,10 +53,16 @@ class LauncherClient:
         OSError: If the operating system refuses what was requested.
     """
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, close: Callable[[], None] = lambda: None) -> None:
+        """``close`` ends what the launcher holds in this process."""
         self._call = call
+        self.close = close
         # A request and its answer belong together.
         self._lock = threading.Lock()
+
+    def prepare(self) -> None:
+        """Begin to load what desktops are forked from; those that start before are executed."""
+        self._ask("prepare", {})
 
     def launch(self, spec: LaunchSpec, descriptors: LaunchDescriptors) -> LaunchedDesktop:
         """Start a desktop; see ``DesktopLaunch``."""
@@ -127,14 +134,14 @@ def checked(answer: Message) -> Message:
 def inner_launcher(
     configuration: LauncherConfiguration, environment: Mapping[str, str]
 ) -> LauncherClient:
-    """Return a launcher that has the rights of this process."""
+    """Return a launcher that has the rights of this process; the caller closes it."""
     launcher = Launcher(configuration, environment)
 
     def call(message: Message, descriptors: Sequence[int]) -> tuple[Message, Sequence[int]]:
         answer, passed = launcher.answer(json.dumps(message).encode(), descriptors)
         return answer, () if passed is None else (passed,)
 
-    return LauncherClient(call)
+    return LauncherClient(call, launcher.close)
 
 
 def start_launcher(
@@ -150,7 +157,7 @@ def start_launcher(
         stdout=subprocess.DEVNULL,
         pass_fds=(end.fileno(),),
         cwd="/",
-        env={name: value for name, value in environment.items() if name in PASSED_ON},
+        env={name: one for name, one in environment.items() if name in (*PASSED_ON, MODE)},
         start_new_session=True,
     )
 

@@ -1,4 +1,4 @@
-"""The commands of the launcher: start, stop, list, open, remove, kill and profiles.
+"""The commands of the launcher: prepare, start, stop, list, open, remove, kill and profiles.
 
 Each command ends at once; the sender waits for the end of a desktop by its pidfd. Nothing that a
 request names is used as a path: ids lead to folders below the root that the configuration names.
@@ -15,6 +15,7 @@ from typing import Any
 from deskhand.desktop.isolation.data_dir import open_root
 from deskhand.desktop.isolation.workdirs import Workdirs
 from deskhand.desktop.launch_port.exec_launch import ExecLaunch, LaunchConfiguration
+from deskhand.desktop.launch_port.fork_launch import ForkLaunch
 from deskhand.desktop.launch_port.keeper_records import KeeperRecord, KeeperRecords
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
 from deskhand.desktop.profiles.errors import ProfileInUse
@@ -52,19 +53,24 @@ class Launcher:
         self._workdirs.prepare()
         profiles = configuration.launch.profiles or self._root / PROFILES
         self._profiles = ProfileFolder(Path(profiles))
-        self._exec = ExecLaunch(configuration.launch, environment)
+        self._launch = ForkLaunch(ExecLaunch(configuration.launch, environment), environment)
         self._commands: dict[str, Callable[[LauncherRequest], Answer]] = {
             "stop": lambda request: self._signal(request, signal.SIGTERM),
             "kill": lambda request: self._signal(request, signal.SIGKILL),
+            "prepare": lambda _: ({"prepared": self._launch.prepare()}, None),
             "list": self._list,
             "open": self._open,
             "remove": self._remove,
             "profiles": self._list_profiles,
         }
 
+    def close(self) -> None:
+        """End the fork server; the desktops continue."""
+        self._launch.close()
+
     def answer(self, data: bytes, descriptors: Sequence[int]) -> Answer:
         """Carry out one request; every error becomes an answer."""
-        self._exec.reap()
+        self._launch.reap()
         try:
             request = parse_request(data, len(descriptors))
             if request.spec is not None:
@@ -82,7 +88,7 @@ class Launcher:
         # The desktop may get the users of one that was killed.
         self._profiles.close_unused()
         profile = self._profiles.of(request.profile) if request.profile else None
-        launched = self._exec.launch(request.spec, descriptors, workdir, profile)
+        launched = self._launch.launch(request.spec, descriptors, workdir, profile)
         self._records.add(request.id, launched.pid)
         return {"pid": launched.pid}, launched.exit
 

@@ -15,7 +15,7 @@ from deskhand.desktop.network.egress import Egress, parse_egress
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.profiles.profile_name import PROFILE_NAME
 
-Command = Literal["start", "stop", "list", "open", "remove", "kill", "profiles"]
+Command = Literal["prepare", "start", "stop", "list", "open", "remove", "kill", "profiles"]
 
 LONGEST_REQUEST = 32_768
 STARTED_WITH = 4
@@ -33,6 +33,7 @@ _PATTERNS = {
 }
 _START = {"id", "egress", "display", "speak", "options"}
 _FIELDS: dict[Command, tuple[set[str], ...]] = {
+    "prepare": (set(),),
     "start": tuple(
         _START | more for more in (set(), {"workdir"}, {"profile"}, {"workdir", "profile"})
     ),

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 import socket
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from deskhand.desktop.launch.channel import Channel, ChannelClosed
 from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
@@ -30,7 +30,7 @@ def serve(channel: int, configuration: str) -> None:
     except OSError as error:
         answers.send({"error": str(error), "number": error.errno or 0})
         return
-    with suppress(ChannelClosed, ConnectionResetError):
+    with closing(launcher), suppress(ChannelClosed, ConnectionResetError):
         answers.send({})
         # One byte more than allowed, so that a longer request is seen to be too long.
         while message := socket.recv_fds(end, LONGEST_REQUEST + 1, MOST_DESCRIPTORS):

@@ -24,6 +24,7 @@ from deskhand.desktop.launch.mount_plan import DesktopView, NotExecutable, mount
 from deskhand.desktop.launch.namespaces import end_with_parent, perform, separate
 from deskhand.desktop.launch.separation import listening_descriptors
 from deskhand.desktop.launch.signals import SignalPipe
+from deskhand.desktop.programs.service_start import StartService
 
 from .execution import close_all_except
 from .kept_programs import KeptPrograms
@@ -39,13 +40,15 @@ def run(
     environment: Mapping[str, str],
     keeper: Channel,
     passed: Channel,
+    start: StartService,
     *,
     separated: bool,
 ) -> int:
     """Start the service and return its exit code, 128 + n after signal n.
 
-    ``keeper`` gets one message when the service starts. ``passed`` is the service's channel to
-    the keeper. With ``separated`` this process is the first of a PID namespace.
+    ``keeper`` gets one message when the service starts, whose process ``start`` starts. ``passed``
+    is the service's channel to the keeper. With ``separated`` this process is the first of a PID
+    namespace.
     """
     end_with_parent(signal.SIGKILL)
     signals = SignalPipe()
@@ -60,15 +63,7 @@ def run(
     own, service_end = pair()
     helpers, helpers_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     given = (passed.fileno(), service_end.fileno(), helpers_end.fileno())
-    for descriptor in given:
-        os.set_inheritable(descriptor, True)
-    service = os.posix_spawn(
-        command[0],
-        command,
-        {**environment, CHANNELS: ",".join(map(str, given))},
-        # execve(2) keeps SIGINT ignored, as a shell leaves it for background jobs.
-        setsigdef=[signal.SIGINT],
-    )
+    service = start(command, {**environment, CHANNELS: ",".join(map(str, given))}, given)
     for end in (passed, service_end, helpers_end):
         end.close()
     for descriptor in listening_descriptors(command):

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,8 +63,8 @@ def launching(
     configuration = launcher_configuration(settings, root)
     _take_over(settings, KeeperRecords(root, configuration.owner))
     if not has_root:
-        client = inner_launcher(configuration, environment)
-        yield DesktopLaunching(client, root, sockets, has_root)
+        with closing(inner_launcher(configuration, environment)) as client:
+            yield DesktopLaunching(client, root, sockets, has_root)
         return
     with launcher_process(configuration, environment) as client:
         yield DesktopLaunching(client, root, sockets, has_root)

@@ -1,0 +1,1 @@
+"""Fork server of desktops: each desktop is a copy of one process that has loaded everything."""

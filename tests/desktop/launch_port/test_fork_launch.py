@@ -1,0 +1,84 @@
+import os
+import select
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from deskhand.desktop.fork_server.server import TITLE
+from deskhand.desktop.launch_port.exec_launch import ExecLaunch, LaunchConfiguration
+from deskhand.desktop.launch_port.fork_launch import MODE, ForkLaunch
+from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchSpec
+from deskhand.desktop.network.egress import parse_egress
+
+PATIENCE = 60.0
+SPEC = LaunchSpec("00000001", parse_egress("open", [], []))
+
+
+@contextmanager
+def launch(folder: Path, mode: str) -> Iterator[ForkLaunch]:
+    """Launch desktops whose service refuses its command line at once."""
+    settings = LaunchConfiguration(str(folder), str(folder / "work"), ("--no-such-option",))
+    with closing(ForkLaunch(ExecLaunch(settings, os.environ), {MODE: mode})) as found:
+        yield found
+
+
+def is_forked(desktops: ForkLaunch, folder: Path) -> bool:
+    """Launch a desktop, wait for its end, and return whether it is not a child of ours."""
+    with ExitStack() as stack:
+        log = os.open(folder / "log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        null = os.open(os.devnull, os.O_RDWR)
+        launched = desktops.launch(SPEC, LaunchDescriptors(null, null, null, log))
+        for one in (null, log, launched.exit):
+            stack.callback(os.close, one)
+        assert select.select([launched.exit], [], [], PATIENCE)[0]
+        try:
+            os.waitid(os.P_PIDFD, launched.exit, os.WEXITED | os.WNOWAIT)
+        except ChildProcessError:
+            forked = True
+        else:
+            forked = False
+    desktops.reap()
+    assert "unrecognized arguments: --no-such-option" in (folder / "log").read_text()
+    return forked
+
+
+def fork_servers() -> list[psutil.Process]:
+    return [one for one in psutil.Process().children() if one.cmdline()[:1] == TITLE]
+
+
+@pytest.mark.slow("it loads all that desktops need, twice")
+def test_desktops_are_forked_and_executed_where_the_fork_server_has_ended(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with launch(tmp_path, "wait") as desktops:
+        assert not is_forked(desktops, tmp_path)
+        desktops.prepare()
+        assert is_forked(desktops, tmp_path)
+        (server,) = fork_servers()
+        server.send_signal(signal.SIGKILL)
+        capfd.readouterr()
+        assert not is_forked(desktops, tmp_path)
+        assert capfd.readouterr().err == (
+            "deskhand: desktops are executed until there is another fork server: "
+            "the fork server has ended\n"
+        )
+        assert is_forked(desktops, tmp_path)
+        assert capfd.readouterr().err == ""
+    assert fork_servers() == []
+
+
+def test_no_desktop_waits_for_a_fork_server_that_loads(tmp_path: Path) -> None:
+    with launch(tmp_path, "") as desktops:
+        desktops.prepare()
+        assert not is_forked(desktops, tmp_path)
+
+
+def test_without_a_fork_server_each_desktop_is_executed(tmp_path: Path) -> None:
+    with launch(tmp_path, "off") as desktops:
+        desktops.prepare()
+        assert psutil.Process().children() == []
+        assert not is_forked(desktops, tmp_path)
