@@ -11,7 +11,7 @@ PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack eval interop live soak-scripts distributions docs format clean
+.PHONY: setup demo container test unit system check cores bench soak attack forked eval interop live soak-scripts distributions docs format clean
 
 setup: $(STAMP)
 
@@ -76,6 +76,14 @@ soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
 # Attacks by an agent on real desktops, as root.
 attack: setup
 	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m attack
+
+# Desktops as the fork server starts them: their own tests, and the attacks on desktops.
+FORKED := $(patsubst %,tests/system/test_desktop_%.py,isolation leaks release supervision) \
+	$(patsubst %,tests/attack/test_%.py,agent_paths agent_socket browser_user display_files impostor \
+	limits neighbours root_rights secret_places shared_memory)
+forked: setup
+	DESKHAND_TEST_FORKED=1 DESKHAND_FORK_SERVER=wait $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal \
+		--durations=10 -m "attack or x11" $(FORKED)
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
 # time for each worker, as two of them take most of the time and must not wait for each other.

@@ -42,9 +42,8 @@ GOALS = {
 def plane(folder: Path, command: str, mode: str) -> Iterator[Service]:
     places = ("--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
     environment = {"DESKHAND_FORK_SERVER": mode, "DESKHAND_RUN_DIR": str(folder / "desktops")}
-    arguments = ("up", *places, "--browser", "")
     log = folder / "plane.log"
-    with service(log, *arguments, environment=environment, program=(command,)) as found:
+    with service(log, "up", *places, environment=environment, program=(command,)) as found:
         yield found
 
 

@@ -27,6 +27,7 @@ OTHERS = (
         "GET /system",
         "GET /runs/{chat_id}",
         "GET /desktops/{desktop_id}",
+        "GET /desktops/{desktop_id}/recordings/{recording_id}",
         "GET /login",
     ),
     *(

@@ -84,6 +84,8 @@ class Framebuffer:
         self._connection: Any = None
         self._grabber: Grabber | None = None
         self._wake = -1
+        self.used_at = time.monotonic()
+        """Monotonic time of the last request for a frame."""
 
     def __enter__(self) -> Self:
         self.open()
@@ -150,9 +152,15 @@ class Framebuffer:
         Raises:
             DisplayGone: When the server or the connection is lost.
         """
+        self.used_at = time.monotonic()
         with self._requests():
             self._refresh()
             return self._frame
+
+    def release(self) -> None:
+        """Free what only speeds up the next frames."""
+        with self._lock:
+            self._snapshots.release()
 
     def pointer(self) -> Pointer:
         """Return the current position and image of the pointer.

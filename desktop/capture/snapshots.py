@@ -82,6 +82,10 @@ class Snapshots:
         self.pixels = target
         return self._clip(damage, self._runs(changed))
 
+    def release(self) -> None:
+        """Free the spare buffers; later snapshots need new ones."""
+        self._spare.clear()
+
     def _fresh(self) -> tuple[bytearray, int]:
         return bytearray(self._size.width * self._size.height * 4), -1
 

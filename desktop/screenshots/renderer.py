@@ -115,6 +115,13 @@ class ScreenshotRenderer:
             self._last = (request, data)
             return data
 
+    def release(self) -> None:
+        """Free what is kept of the last picture; the next one is rendered as a whole."""
+        with self._lock:
+            self._scaler = VideoReformatter()
+            self._last = None
+            self._banded = None
+
     def _render_whole(self, frame: Frame, request: _Request, pointer: Pointer | None) -> bytes:
         native = Size(frame.pixels.shape[1], frame.pixels.shape[0])
         if request.format != "png":

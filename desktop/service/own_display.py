@@ -21,6 +21,8 @@ from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
 from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
+from deskhand.desktop.capture.framebuffer import Framebuffer
+from deskhand.desktop.capture.idle_memory import IdleMemory
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.api import router as display_router
@@ -123,6 +125,8 @@ class DesktopService:
                 *(self._common, parts, screen, self._preloaded.dialects), git=self._git
             )
             await self._serve_agent(stack, display, options, parts, screen)
+            memory = IdleMemory(lambda: _framebuffer(display), self._common.renderer)
+            await stack.enter_async_context(memory.running())
             guarded = HangGuard(app, lambda: _xserver(display))
             stack.push_async_callback(guarded.close)
             await self._common.serve(
@@ -374,6 +378,10 @@ def _name(display: Display, options: InstanceOptions) -> str:
 
 def _xserver(display: Display) -> XServer | None:
     return None if display.latest is None else display.latest.xserver
+
+
+def _framebuffer(display: Display) -> Framebuffer | None:
+    return None if display.latest is None else display.latest.framebuffer
 
 
 def _address(instance: DisplayInstance) -> tuple[str, Path]:

@@ -189,6 +189,7 @@ class CommonParts:
         self.pipes = BrowserPipes(self._responders)
         self.helper = AgentHelper(context.start_helper)
         self.disk = DiskMeter(path, self.workdir)
+        self.renderer = ScreenshotRenderer()
         self.buses = HelperBuses(self.helper)
         self._started = time.monotonic()
         self._last_action: float | None = None
@@ -286,7 +287,7 @@ class CommonParts:
         """Open the computer, whose actions become steps of the recordings."""
         computer = kind(
             *devices,
-            ScreenshotRenderer(),
+            self.renderer,
             record=lambda record: self.record(record, recording.step_log),
             instance_id=self.context.instance,
             access=self.lease,

@@ -1,4 +1,5 @@
 import gc
+import tracemalloc
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -83,6 +84,20 @@ def test_a_buffer_is_used_again_when_the_last_view_is_gone() -> None:
     assert len(places) <= 3
 
 
+def test_no_buffer_is_left_after_a_release_but_the_newest() -> None:
+    tracemalloc.start()
+    try:
+        snapshots = Snapshots(SIZE)
+        for value in range(1, 6):
+            snapshots.update(screen(value), EVERYTHING)
+        before, _ = tracemalloc.get_traced_memory()
+        snapshots.release()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert before - after > SIZE.width * SIZE.height * 4 / 2
+
+
 @settings(max_examples=50)
 @given(
     st.lists(
@@ -103,6 +118,8 @@ def test_a_returned_snapshot_never_changes(
         region = Region(left, top, 32, min(100, top + height))
         paint(source, region, value)
         snapshots.update(source, [region])
+        if value == 3:
+            snapshots.release()
         assert np.array_equal(snapshots.pixels, source)
         if keep:
             # A part is enough to keep the whole: that is what a crop holds.

@@ -222,6 +222,15 @@ def test_the_same_request_is_answered_with_the_same_bytes() -> None:
     assert pictures.render(frame(pixels()), size=MODEL) is first
 
 
+def test_the_picture_after_a_release_has_the_same_bytes() -> None:
+    renderer, snapshots = ScreenshotRenderer(), Snapshots(NATIVE)
+    snapshots.update(pixels(), [whole(NATIVE)])
+    frame = Frame(snapshots.pixels, snapshots.counter, 0.0, "", snapshots.changed_at)
+    before = renderer.render(frame, size=MODEL)
+    renderer.release()
+    assert renderer.render(frame, size=MODEL) == before
+
+
 def test_a_region_between_does_not_spoil_the_whole() -> None:
     pictures, content = ScreenshotRenderer(), pixels()
     pictures.render(frame(content), size=MODEL)
