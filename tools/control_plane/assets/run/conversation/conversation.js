@@ -54,27 +54,24 @@ export class Conversation {
   /** Reads the messages and shows them with the steps of `run`.  @param {any} run */
   async show(run) {
     this.run = run;
-    try {
+    // A share link covers the conversation only if that was chosen when it was made.
+    if (run.reads_conversation) {
       const { messages } = await get(`api/v0/chats/${this.id}/messages`);
       if (messages.length !== this.messages.length) {
         // The reply is stored now, or the person interrupted it.
         this.streaming = "";
       }
       this.messages = messages;
-    } catch (/** @type {any} */ error) {
-      // A share link covers the conversation only if that was chosen when it was made.
-      if (error.status !== 403) {
-        throw error;
-      }
     }
     await this.drawInPortions();
   }
 
   /** Draws the newest nodes first; texts of Markdown take long. */
   async drawInPortions() {
+    const nodes = this.nodesNow();
     for (let count = SOME; this.list.childElementCount < count && count < this.shown; count += SOME) {
-      this.draw(count);
-      if (this.nodes.length <= count) {
+      this.draw(count, nodes);
+      if (nodes.length <= count) {
         return;
       }
       await pause();
@@ -95,14 +92,13 @@ export class Conversation {
     }
   }
 
-  /** @param {number} most nodes */
-  draw(most = this.shown) {
-    const nodes = nodesOf({
-      messages: this.messages,
-      steps: this.run.chat.steps,
-      people: this.run.people || [],
-      streaming: this.streaming,
-    });
+  nodesNow() {
+    const { messages, run, streaming } = this;
+    return nodesOf({ messages, steps: run.chat.steps, people: run.people || [], streaming });
+  }
+
+  /** @param {number} most nodes @param {import("./nodes.js").ConversationNode[]} nodes */
+  draw(most = this.shown, nodes = this.nodesNow()) {
     this.nodes = nodes;
     this.earlier.hidden = nodes.length <= this.shown;
     keyed(

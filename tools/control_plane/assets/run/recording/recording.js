@@ -232,7 +232,7 @@ export class Recording {
       return;
     }
     const step = this.stepAt(time);
-    const number = step ? this.timed.indexOf(step) + 1 : 0;
+    const number = this.place(step) + 1;
     this.bar?.show(time, step ? texts.recording.place(number, this.timed.length, step.label) : "");
     this.overlay?.show(step, time);
     this.timeline?.show(time, step, player.playing);
@@ -276,7 +276,8 @@ export class Recording {
   /** @param {ShownStep} step */
   open(step) {
     if (step.video_start !== null && this.player.total) {
-      this.pinned = step;
+      // A row of the list may be older than the steps that were read last.
+      this.pinned = this.timed[this.place(step)] ?? step;
       this.timeline.zoom(this.timeline.scale.showing(step.video_start));
       this.player.seek(step.video_start);
       history.replaceState(null, "", `#step=${encodeURIComponent(step.id)}`);
@@ -295,9 +296,14 @@ export class Recording {
     }
   }
 
+  /** The place of a step in the video, -1 without one. The steps may have been read again since.  @param {ShownStep | null} step */
+  place(step) {
+    return this.timed.findIndex((each) => each.id === step?.id);
+  }
+
   /** @param {number} offset */
   beside(offset) {
-    const at = this.current ? this.timed.indexOf(this.current) : -1;
+    const at = this.place(this.current);
     const wanted = this.timed[Math.max(0, Math.min(this.timed.length - 1, at + offset))];
     if (wanted) {
       this.choose(wanted);
@@ -327,7 +333,7 @@ export class Recording {
   /** @param {boolean} wanted */
   loop(wanted) {
     const { player } = this;
-    const index = this.current ? this.timed.indexOf(this.current) : -1;
+    const index = this.place(this.current);
     const step = { from: this.current?.video_start ?? 0, to: this.timed[index + 1]?.video_start ?? player.total };
     player.loop = wanted ? (this.timeline.span ?? step) : null;
     this.bar?.update();

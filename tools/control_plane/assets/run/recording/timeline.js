@@ -30,7 +30,7 @@ export class Timeline {
     this.plot = byId("plot");
     this.marksBox = byId("strip");
     this.filmstrip = new Filmstrip(byId("filmstrip"));
-    this.filmstrip.loaded = () => this.draw();
+    this.filmstrip.loaded = () => this.filmstrip.draw(this.scale);
     this.scale = new TimeScale(0, 0);
     this.times = new TimeMap([]);
     /** @type {ShownStep[]} */
@@ -82,17 +82,23 @@ export class Timeline {
     this.times = new TimeMap(pairs);
     this.steps = steps;
     this.scale = this.scale.resized(total, this.plot.clientWidth);
-    this.drawAll();
-    // A long run has thousands of stretches; the page answers to a person in between.
-    await pause();
+    // A long run has thousands of steps and stretches; the page answers to a person in between.
+    for (const draw of this.parts()) {
+      draw();
+      await pause();
+    }
     this.spans = laneSpans(steps, this.times);
     await pause();
     drawLanes(byId("lanes"), this.scale, this.spans);
   }
 
   resize() {
-    this.scale = this.scale.resized(this.scale.total, this.plot.clientWidth);
-    this.draw();
+    const width = this.plot.clientWidth;
+    // An observer also reports the first size, at which all is drawn already.
+    if (width !== this.scale.width) {
+      this.scale = this.scale.resized(this.scale.total, width);
+      this.draw();
+    }
   }
 
   /** @param {number} time @param {ShownStep | null} current @param {boolean} playing */
@@ -143,28 +149,37 @@ export class Timeline {
   }
 
   draw() {
-    if (this.drawAll()) {
+    const parts = this.parts();
+    for (const draw of parts) {
+      draw();
+    }
+    if (parts.length) {
       drawLanes(byId("lanes"), this.scale, this.spans);
     }
   }
 
-  /** Draws all but the lanes; returns false if there is nothing to draw. */
-  drawAll() {
-    const { scale } = this;
-    if (!scale.total || !scale.width) {
-      return false;
+  /** What draws all but the lanes, in slices; empty if there is nothing to draw.  @return {(() => void)[]} */
+  parts() {
+    if (!this.scale.total || !this.scale.width) {
+      return [];
     }
-    this.drawRuler();
-    this.drawMarks();
-    this.drawStills();
+    return [
+      () => this.drawRuler(),
+      () => this.drawMarks(),
+      () => this.drawStills(),
+      () => this.filmstrip.draw(this.scale),
+      () => this.drawWindow(),
+    ];
+  }
+
+  drawWindow() {
+    const { scale } = this;
     this.drawSpan();
-    this.filmstrip.draw(scale);
     const window = byId("window");
     window.hidden = scale.whole;
     window.style.left = `${(scale.from / scale.total) * 100}%`;
     window.style.width = `${(scale.seconds / scale.total) * 100}%`;
     this.show(this.time, this.current, false);
-    return true;
   }
 
   drawRuler() {
