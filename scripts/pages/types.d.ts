@@ -83,6 +83,7 @@ type Run = {
   owner: string;
   /** What the credential of the page permits: `write`, `stop` or `read`. */
   rights: string;
+  reads_conversation: boolean;
   video?: any;
 };
 

@@ -51,12 +51,17 @@ def router(people: People, credentials: Credentials, base_url: Callable[[], str]
 
     @routes.get("/me")
     async def me(request: Request) -> Json:
-        """Show who has signed in; an owner without a name has no id."""
+        """Show who has signed in; an owner without a name has no id.
+
+        A share link or token has no role, and `scopes`, which are empty for people.
+        """
         asker = _asker(request)
-        if not asker.person:
-            return {"id": None, "name": asker.name, "role": "owner"}
-        person = people.get(asker.person)
-        return {"id": person.id, "name": person.name, "role": person.role}
+        if asker.person:
+            person = people.get(asker.person)
+            return {"id": person.id, "name": person.name, "role": person.role, "scopes": []}
+        if ADMIN in asker.scopes:
+            return {"id": None, "name": asker.name, "role": "owner", "scopes": []}
+        return {"id": None, "name": asker.name, "role": "", "scopes": list(asker.scopes)}
 
     @routes.post("", status_code=201)
     async def add(wanted: NewPerson, request: Request) -> Json:

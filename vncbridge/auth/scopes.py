@@ -54,6 +54,8 @@ RULES = (
     # Each topic of the socket has a need of its own.
     Rule("/api/v0/live", "anyone", "view", whole=True),
     Rule("/api/v0/status", "anyone", "view", reads=True, whole=True),
+    # A page asks what its credential covers, and then only for that.
+    Rule("/api/v0/people/me", "anyone", "view", reads=True, whole=True),
     Rule("/desktops/*", "desktop", "view", reads=True, whole=True),
     Rule("/api/v0/desktops/*", "desktop", "view", reads=True, whole=True),
     Rule(DESKTOP, "desktop", "view", reads=True, whole=True),
@@ -99,7 +101,7 @@ RULES = (
     *(
         Rule(path, "people", "view", reads=True, whole=True)
         for path in (
-            *("/", "/runs", "/compare", "/api/v0/people/me"),
+            *("/", "/runs", "/compare"),
             *("/api/v0/chats", "/api/v0/runs", "/api/v0/recordings", "/api/v0/desktops"),
             "/api/v0/models",
         )

@@ -82,7 +82,7 @@ def test_what_a_scope_is(scope: str, is_one: bool) -> None:
         ("/api/v0/runs/c1/people/p1", False, Need("chat", "c1", "control")),
         ("/api/v0/runs/c1/pin", False, None),
         ("/api/v0/people", True, None),
-        ("/api/v0/people/me", True, Need("people", "", "view")),
+        ("/api/v0/people/me", True, Need("anyone", "", "view")),
         ("/", True, Need("people", "", "view")),
     ],
 )

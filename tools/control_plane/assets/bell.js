@@ -1,13 +1,12 @@
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
-import { Refused, address, get, post } from "./api.js";
+import { address, get, post } from "./api.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showCount } from "./notices/browser_notices.js";
-import { role } from "./rights.js";
+import { isGuest, role } from "./rights.js";
 import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago } from "./words.js";
 
-const FORBIDDEN = 403;
 const words = texts.talk;
 
 /** @typedef {Chat & {requires_action?: {id?: string, question: string, kind: string, asked_at: number} | null}} AskingChat */
@@ -77,16 +76,11 @@ async function readCount() {
 
 /** Keeps the count on a page that has no list of chats. */
 export async function watchBell() {
-  try {
-    await readCount();
-  } catch (error) {
-    byId("bell").hidden = true;
-    // A link to one run does not show the others.
-    if (error instanceof Refused && error.status === FORBIDDEN) {
-      return;
-    }
+  byId("bell").hidden = true;
+  // A link to one run does not show the others.
+  if (!(await isGuest)) {
+    follow("chats", async () => void (await readCount().catch(() => {})));
   }
-  follow("chats", async () => void (await readCount().catch(() => {})));
 }
 
 /** Shows the chats that wait for a person. */

@@ -6,7 +6,7 @@ import { watchBell } from "./bell.js";
 import { byId, setText } from "./dom.js";
 import { Side } from "./live/side.js";
 import { problemOf, showProblem } from "./problem.js";
-import { limitLinks } from "./rights.js";
+import { coversRuns, limitLinks } from "./rights.js";
 import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { isBusy, stateOf, stepTitle } from "./words.js";
@@ -63,7 +63,9 @@ async function readDesktop() {
       showProblem("lost", desktop.chat_id ? run : undefined);
     }
     setText(byId("title"), name || desktop.name || texts.live.desktop);
-    if (desktop.chat_id && !side) {
+    if (desktop.chat_id && !(await coversRuns)) {
+      setText(byId("doing"), "");
+    } else if (desktop.chat_id && !side) {
       followRun(desktop.chat_id);
     } else if (!desktop.chat_id) {
       setText(byId("doing"), texts.live.noAgent);

@@ -73,7 +73,7 @@ async function show(run) {
       details.redraw();
     }
   });
-  details.update(chat.steps);
+  details.update(chat.steps, run.reads_conversation);
   await talk.show(chat);
   if (await live.show(chat)) {
     byId("preview").hidden = true;

@@ -16,6 +16,8 @@ PERSON = record("Person", _PERSON)
 PEOPLE = record("People", {"people": array(PERSON)})
 NEW_PERSON = record("NewPersonLink", {**_PERSON, **_LINK})
 SIGN_IN_LINK = record("SignInLink", _LINK)
-OWN_PERSON = record("OwnPerson", {"id": nullable(TEXT), "name": TEXT, "role": TEXT})
+OWN_PERSON = record(
+    "OwnPerson", {"id": nullable(TEXT), "name": TEXT, "role": TEXT, "scopes": array(TEXT)}
+)
 _MEMBER = record("TeamMember", {"id": TEXT, "name": TEXT, "role": TEXT})
 SHARED_RUN = record("SharedRun", {"chat_id": TEXT, "people": array(TEXT), "team": array(_MEMBER)})

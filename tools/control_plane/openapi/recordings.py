@@ -103,6 +103,7 @@ RUN = record(
         ),
         "owner": described(TEXT, "Name of the person who started it; empty for others."),
         "rights": described(TEXT, "`write`, `stop` or `read`."),
+        "reads_conversation": FLAG,
     },
 )
 PINNED_RUN = record("PinnedRun", {"chat_id": TEXT, "pinned": FLAG, "file_ids": array(TEXT)})

@@ -52,7 +52,8 @@ def router(
         `changed_turns` are the turns whose steps differ from those that the control plane had at
         their end; it keeps a hash of the last step of each turn. `people` are messages, answers
         and stops of people, and the times in which they were in control. `owner` is the name of
-        the person who started it; `rights` are `write`, `stop` or `read`.
+        the person who started it; `rights` are `write`, `stop` or `read`. `reads_conversation` is
+        false for a share link that leaves the messages out.
         """
         conversation = reads_conversation(request.scope)
         body = await whole(chats, chat_id, conversation)
@@ -71,6 +72,7 @@ def router(
                 "people": [one.to_json() for one in people],
                 "owner": await owner_name(chat_id),
                 "rights": rights_to(request.scope, chat_id),
+                "reads_conversation": conversation,
             }
         )
 

@@ -1,6 +1,7 @@
 // The way up from a subagent's run: the chat that started it, by its title.
 import { address, get } from "../../api.js";
 import { byId, element } from "../../dom.js";
+import { coversParent } from "../../rights.js";
 import { texts } from "../../texts.js";
 
 let shown = "";
@@ -8,8 +9,13 @@ let shown = "";
 /** @param {any} chat */
 export async function showBreadcrumbs(chat) {
   const line = byId("parent");
-  line.hidden = !chat.parent_id;
-  if (!chat.parent_id || shown === chat.parent_id) {
+  // A share link of the child may leave out its parent, so the link would lead to a refusal.
+  if (!chat.parent_id || !(await coversParent(chat.id, chat.parent_id))) {
+    line.hidden = true;
+    return;
+  }
+  line.hidden = false;
+  if (shown === chat.parent_id) {
     return;
   }
   shown = chat.parent_id;
@@ -20,7 +26,7 @@ export async function showBreadcrumbs(chat) {
     link.textContent = `‹ ${parent.title || texts.conversation.parent}`;
     line.append(element("span", { className: "crumb" }, ` › ${chat.title || texts.conversation.run}`));
   } catch {
-    // A share link of the child does not cover its parent, so the link would lead to a refusal.
+    // The parent is of another person, or was deleted.
     line.replaceChildren();
     line.hidden = true;
   }

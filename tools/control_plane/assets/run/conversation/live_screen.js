@@ -3,6 +3,7 @@
 import { Viewer } from "../../../viewer/viewer.js";
 import { address, get } from "../../api.js";
 import { byId } from "../../dom.js";
+import { coversDesktop } from "../../rights.js";
 import { isAtWork } from "../../words.js";
 
 export class LiveScreen {
@@ -32,6 +33,9 @@ export class LiveScreen {
 
   /** A share link may cover the run without its desktop.  @param {string} desktop */
   async mayWatch(desktop) {
+    if (!(await coversDesktop(desktop, "view", "control"))) {
+      return false;
+    }
     try {
       const { status } = await get(`api/v0/desktops/${encodeURIComponent(desktop)}`);
       return status !== "lost";

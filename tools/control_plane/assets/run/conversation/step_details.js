@@ -78,6 +78,7 @@ export class StepDetails {
     /** @type {string | null} */
     this.shown = null;
     this.drawn = "";
+    this.readsConversation = false;
     byId("step-close").addEventListener("click", () => this.close());
     byId("step-box").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
       if (event.key === "Escape") {
@@ -94,8 +95,9 @@ export class StepDetails {
   }
 
   /** Keeps the steps of the run, opens the one that the address names, and redraws the open one.
-   *  @param {Step[]} steps */
-  update(steps) {
+   *  @param {Step[]} steps @param {boolean} readsConversation  false for a link to the steps alone */
+  update(steps, readsConversation) {
+    this.readsConversation = readsConversation;
     const first = this.steps.length === 0;
     this.steps = steps;
     if (first && steps.length) {
@@ -176,13 +178,13 @@ export class StepDetails {
   /** Reads the messages once, and again for a step that is newer.  @param {any} step */
   async exchange(step) {
     const known = exchangeOf(this.messages, step.tool_call_id);
-    if (known.received !== null) {
+    if (known.received !== null || !this.readsConversation) {
       return known;
     }
     try {
       this.messages = (await get(`api/v0/chats/${this.id}/messages`)).messages;
     } catch {
-      // A share link may cover the steps without the conversation.
+      // The step is shown without its exchange while the service does not answer.
       return known;
     }
     return exchangeOf(this.messages, step.tool_call_id);

@@ -3,6 +3,7 @@
 // repositories only where there is one.
 import { get } from "../../api.js";
 import { byId } from "../../dom.js";
+import { coversDesktop } from "../../rights.js";
 import { Changes } from "./changes.js";
 import { DesktopFiles } from "./desktop_files.js";
 import { Processes } from "./processes.js";
@@ -23,14 +24,14 @@ export class Panels {
     this.open = false;
   }
 
-  /** Returns whether the panels came or went.  @param {Pick<Chat, "desktop_id">} chat */
+  /** Returns whether the panels came or went.  @param {Pick<Chat, "desktop_id"> & {rights?: string}} chat */
   async show(chat) {
     const before = this.open;
     const desktop = chat.desktop_id || "";
     const below = `api/v0/desktops/${encodeURIComponent(desktop)}`;
     if (desktop !== this.desktop) {
       this.desktop = desktop;
-      const open = desktop !== "" && (await mayUse(below));
+      const open = desktop !== "" && chat.rights === "write" && (await coversDesktop(desktop, "control")) && (await mayUse(below));
       if (this.desktop !== desktop) {
         return false;
       }
@@ -69,7 +70,7 @@ export class Panels {
   }
 }
 
-/** Whether the desktop answers, and the credential covers what it runs.  @param {string} below */
+/** Whether the desktop answers.  @param {string} below */
 async function mayUse(below) {
   try {
     await get(`${below}/processes/list?limit=1`);
