@@ -21,8 +21,8 @@ from deskhand.tools.backup.directory import DataDirectory
 from deskhand.tools.backup.manifest import Manifest
 from deskhand.tools.backup.place import FolderPlace
 from deskhand.tools.backup.restore import chosen_manifest, restore
-from deskhand.tools.store.creation.creation import migrate, revisions_for, upgrade
-from deskhand.tools.store.creation.migration import migrate_file, newest_revision, revision_of
+from deskhand.tools.store.creation.creation import migrate, newest_revision, revisions_for, upgrade
+from deskhand.tools.store.creation.migration import migrate_file, revision_of
 
 pytestmark = pytest.mark.attack
 FILES = 4

@@ -7,6 +7,7 @@ and a test compares them. So the start of a new installation does not repeat the
 schema, which takes ten times as long and grows with each revision.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from .statements import statements_of
 
 MIGRATIONS = Path(__file__).parent.parent / "migrations"
 NEWEST = Path(__file__).with_name("newest.sql")
+_REVISION = re.compile(r"INSERT INTO alembic_version VALUES \('(\w+)'\)")
 
 
 def migrate(connection: Connection) -> None:
@@ -34,7 +36,9 @@ def migrate(connection: Connection) -> None:
             for statement in _newest():
                 connection.exec_driver_sql(statement)
             return
-    upgrade(connection)
+    # Alembic would load all revisions to find that it has nothing to apply.
+    if not _is_newest(connection):
+        upgrade(connection)
 
 
 def upgrade(connection: Connection) -> None:
@@ -51,6 +55,21 @@ def revisions_for(connection: Connection) -> Config:
     config.set_main_option("recursive_version_locations", "true")
     config.attributes["connection"] = connection
     return config
+
+
+@cache
+def newest_revision() -> str:
+    """Return the revision of a new database."""
+    found = _REVISION.search(NEWEST.read_text(encoding="utf-8"))
+    return found[1] if found else ""
+
+
+def _is_newest(connection: Connection) -> bool:
+    table = "SELECT count(*) FROM sqlite_master WHERE name = 'alembic_version'"
+    if connection.exec_driver_sql(table).scalar() == 0:
+        return False
+    found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalars().all()
+    return found == [newest_revision()]
 
 
 def _is_empty(connection: Connection) -> bool:

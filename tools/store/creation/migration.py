@@ -9,7 +9,6 @@ the newest one is kept. The caller must be the only process that writes to the d
 
 import logging
 import os
-import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -21,11 +20,10 @@ from sqlalchemy import Connection, create_engine, event
 
 from deskhand.tools.store.errors import DatabaseTooNew, StoreUnavailable
 
-from .creation import NEWEST, revisions_for, upgrade
+from .creation import newest_revision, revisions_for, upgrade
 from .snapshot import copy_database
 
 log = logging.getLogger(__name__)
-_REVISION = re.compile(r"INSERT INTO alembic_version VALUES \('(\w+)'\)")
 
 
 def migrate_file(path: Path, apply: Callable[[Connection], None] = upgrade) -> None:
@@ -70,12 +68,6 @@ def revision_of(path: Path) -> str:
             return ""
         row = database.execute("SELECT version_num FROM alembic_version").fetchone()
         return "" if row is None else str(row[0])
-
-
-def newest_revision() -> str:
-    """Return the revision of a new database."""
-    found = _REVISION.search(NEWEST.read_text(encoding="utf-8"))
-    return found[1] if found else ""
 
 
 def _known() -> set[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sqlalchemy import create_engine
 
-from deskhand.tools.store.creation.creation import NEWEST, migrate, upgrade
+from deskhand.tools.store.creation.creation import NEWEST, migrate, newest_revision, upgrade
 from scripts.write_schema import schema
 
 
@@ -61,3 +61,13 @@ def test_of_two_that_create_at_once_one_creates(tmp_path: Path) -> None:
             migrate(other)
     engine.dispose()
     assert opened(path, from_the_first=False) == opened(tmp_path / "new.db", from_the_first=False)
+
+
+def test_a_database_without_a_revision_gets_all_of_them(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'other.db'}")
+    with engine.begin() as connection:
+        connection.exec_driver_sql("CREATE TABLE other (id INTEGER)")
+        migrate(connection)
+        found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    engine.dispose()
+    assert found == newest_revision()

@@ -9,8 +9,8 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, create_engine
 
-from deskhand.tools.store.creation.creation import migrate, revisions_for
-from deskhand.tools.store.creation.migration import migrate_file, newest_revision, revision_of
+from deskhand.tools.store.creation.creation import migrate, newest_revision, revisions_for
+from deskhand.tools.store.creation.migration import migrate_file, revision_of
 from deskhand.tools.store.errors import DatabaseTooNew, StoreUnavailable
 
 EARLIER = "0061"
