@@ -187,8 +187,7 @@ def test_a_taken_port_and_a_missing_program_are_one_line_and_status_4(desktop: S
     missing = start_and_fail("desktop", path="/nowhere")
     assert "is not installed; install the package" in missing
     assert "HOST:PORT" in start_and_fail("desktop", "--listen", "here")
-    for outside in ("0.0.0.0:0", "[::]:0", "desk.example:0"):
-        assert "or give --insecure" in start_and_fail("desktop", "--listen", outside)
+    assert "or give --insecure" in start_and_fail("desktop", "--listen", "[::]:0")
     assert "zz: Error loading" in start_and_fail("desktop", "--layout", "zz")
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, ProviderAccount
@@ -25,7 +26,7 @@ class Setting:
         self.server = server
         self.pauses: list[float] = []
         self.texts: list[str] = []
-        self.pictures = MemoryPictures(f1=encoded(screen()))
+        self.pictures = MemoryPictures(f1=_blank_screen())
         self._opened: list[ProviderAccount] = []
         self.model = self.client()
 
@@ -56,6 +57,11 @@ class Setting:
 
     async def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
+
+
+@cache
+def _blank_screen() -> bytes:
+    return encoded(screen())
 
 
 @asynccontextmanager

@@ -1,5 +1,6 @@
 """Scripts in YAML files."""
 
+from functools import cache
 from pathlib import Path
 
 import yaml
@@ -9,8 +10,9 @@ from .script import BadScript, Script, read_script
 PACKAGED = Path(__file__).parent / "scripts"
 
 
+@cache
 def packaged_scripts() -> tuple[Script, ...]:
-    """Return the scripts that come with the package."""
+    """Return the scripts that come with the package, which are read once."""
     return tuple(load_script(path) for path in sorted(PACKAGED.glob("*.yaml")))
 
 
