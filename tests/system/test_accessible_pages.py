@@ -18,25 +18,33 @@ AXE = Path(__file__).parents[2] / "scripts/pages/node_modules/axe-core/axe.min.j
 WALK = Path(__file__).parents[1] / "data" / "keyboard_walk.js"
 CHECKS = Path(__file__).parents[1] / "data" / "page_checks.js"
 SERIOUS = {"serious", "critical"}
-WIDTHS = (390, 768, 1440)
+SIZES = ((390, 844), (768, 1024), (1440, 900))
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LARGE = {"standard": 32, "fixed": 26}
 """Twice the usual sizes of text, in pixels."""
+HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }))
+  .filter((one) => one.matches("a[href], button, input, select, textarea, [tabindex]")
+    || one.querySelector("a[href], button, input, select, textarea, h1, h2, h3, p, li"))
+  .map((one) => one.outerHTML.slice(0, 200))"""
+"""Parts with words or controls that no rule sees; marks and icons may be hidden."""
 
 Prepare = Callable[[Page], None]
 
 
 def problems(page: Page) -> list[str]:
-    """Return what the rules refuse, with the elements."""
+    """Return what the rules refuse in every size and color scheme, with the elements."""
     found = []
-    for scheme in SCHEMES:
-        page.emulate_media(color_scheme=scheme)
-        result: Json = page.evaluate("() => axe.run(document)")
-        found += [
-            f"{scheme}: {one['id']}: {', '.join(str(node['target']) for node in one['nodes'])}"
-            for one in result["violations"]
-            if one["impact"] in SERIOUS
-        ]
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            result: Json = page.evaluate("() => axe.run(document)")
+            for one in result["violations"]:
+                if one["impact"] in SERIOUS:
+                    where = ", ".join(str(node["target"]) for node in one["nodes"])
+                    found.append(f"{width}, {scheme}: {one['id']}: {where}")
+        found += [f"{width}: hidden: {one}" for one in page.evaluate(HIDDEN)]
     return found
 
 
@@ -59,6 +67,23 @@ def open_step(page: Page) -> None:
     page.locator("#steps button").first.click()
     page.get_by_role("button", name="Share").click()
     expect(page.get_by_role("button", name="Make a link")).to_be_visible()
+
+
+def open_fork(page: Page) -> None:
+    # Its button is on runs without a parent only.
+    page.evaluate("document.querySelector('#fork-dialog').showModal()")
+    expect(page.locator("#fork-dialog")).to_be_visible()
+
+
+def open_keys(page: Page) -> None:
+    page.keyboard.press("?")
+    expect(page.locator("#keys")).to_be_visible()
+
+
+def open_deletion(page: Page) -> None:
+    page.locator(".run-select").first.check()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.locator("#delete-dialog")).to_be_visible()
 
 
 def open_times(page: Page) -> None:
@@ -103,6 +128,16 @@ def pages(plane: Service, run: str) -> Sequence[tuple[str, Prepare]]:
     )
 
 
+@pytest.fixture(scope="module")
+def dialogs(run: str) -> Sequence[tuple[str, Prepare]]:
+    """The dialogs, which are modal: nothing behind them can be reached."""
+    return (
+        ("/runs", open_deletion),
+        (f"/runs/{run}", open_fork),
+        (f"/runs/{run}", open_keys),
+    )
+
+
 def opened(
     page: Page, plane: Service, pages: Sequence[tuple[str, Prepare]]
 ) -> Iterator[tuple[str, Page]]:
@@ -114,15 +149,18 @@ def opened(
         yield path, page
 
 
-@pytest.mark.slow("every page in three widths and two schemes")
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.slow("every page in three sizes and two schemes")
 def test_no_page_breaks_a_serious_rule(
-    plane: Service, browser: Browser, pages: Sequence[tuple[str, Prepare]], width: int
+    plane: Service,
+    browser: Browser,
+    pages: Sequence[tuple[str, Prepare]],
+    dialogs: Sequence[tuple[str, Prepare]],
 ) -> None:
     found = []
-    with visited(browser, plane, width) as page:
-        for path, shown in opened(page, plane, pages):
-            found += [f"{path} at {width}, {one}" for one in problems(shown)]
+    with visited(browser, plane, 1440) as page:
+        for path, shown in opened(page, plane, (*pages, *dialogs)):
+            found += [f"{path} at {one}" for one in problems(shown)]
+            page.set_viewport_size({"width": 1440, "height": 900})
     assert found == []
 
 
