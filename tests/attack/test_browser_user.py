@@ -69,8 +69,9 @@ def test_nothing_of_the_browser_can_be_read_changed_or_ended(
 ) -> None:
     folder, user = folder_of(desktop), browser.uids().real
     assert user not in (Owned(desktop, folder).user, uid_of_agent(desktop))
+    written = {"browser", "browser/Default/Cookies", "browser/Local State"}
+    until(lambda: written <= Owned(desktop, folder, user).paths.keys(), "the browser's files")
     found = Owned(desktop, folder, user)
-    assert {"browser", "browser/Default/Cookies", "browser/Local State"} <= found.paths.keys()
     # The main process, its zygotes, renderers and others.
     assert len(found.pids) >= 5
     script = folder / "work" / "attack.py"

@@ -11,7 +11,7 @@ import pytest
 from deskhand.desktop.targets.patch_png import patch_png
 from deskhand.desktop.targets.patch_search import PixelPatch
 from tests.system.documented import Documented
-from tests.system.services import PATIENCE, Service
+from tests.system.services import PATIENCE, Service, until
 
 pytestmark = pytest.mark.x11
 
@@ -159,7 +159,7 @@ def _use_mcp_servers(asked: Documented, workdir: str) -> None:
     waiting = asked("GET", "/api/v0/mcp/tools")["servers"]
     digests = [server["digest"] for server in waiting]
     asked("POST", "/api/v0/mcp-approvals", json={"digests": digests})
-    assert asked("GET", "/api/v0/mcp/tools")["tools"]
+    until(lambda: asked("GET", "/api/v0/mcp/tools")["tools"], "the server's tools")
     call = {"tool_name": "notes__environment", "arguments": {"text": "HOME"}}
     asked("POST", "/api/v0/mcp/call-tool", json=call)
     write(".mcp.json", b'{"mcpServers": {}}')
@@ -290,7 +290,9 @@ def _use_its_recording(asked: Documented, chat: str) -> None:
     asked("PUT", f"/api/v0/runs/{chat}/pin")
     asked("DELETE", f"/api/v0/runs/{chat}/pin")
     one = f"/api/v0/recordings/{chat}"
-    assert asked("GET", f"{one}/filmstrip").startswith(b"\xff\xd8")
+    strip = asked("GET", f"{one}/filmstrip")
+    assert isinstance(strip, bytes), strip
+    assert strip.startswith(b"\xff\xd8")
     asked("GET", one)
     assert asked("GET", f"/api/v0/runs/{chat}/sheet.png").startswith(b"\x89PNG")
     assert asked("GET", f"/api/v0/runs/{chat}/trail.png").startswith(b"\x89PNG")
