@@ -212,10 +212,11 @@ async def _program_streams(program: ServerProgram, grace: EndGrace) -> AsyncIter
             yield read, write
             tasks.cancel_scope.cancel()
     finally:
-        with anyio.CancelScope(shield=True):
-            await program.close(grace)
+        # First: the end of the program is awaited, and that may be cancelled.
         for stream in (arriving, read, write, leaving):
             stream.close()
+        with anyio.CancelScope(shield=True):
+            await program.close(grace)
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
