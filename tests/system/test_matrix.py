@@ -18,7 +18,7 @@ pytestmark = pytest.mark.x11
 
 OPEN = {"/healthz", "/readyz", "/login", "/api/v0/login", "/viewer/x", "/assets/x"}
 """Routes that need no credential."""
-EVERYBODYS = {"/logout", "/api/v0/status", "/api/v0/live"}
+EVERYBODYS = {"/logout", "/api/v0/status", "/api/v0/live", "/api/v0/people/me"}
 """Routes that accept any credential; the socket checks the scope of each topic."""
 UPGRADE = {
     "Connection": "Upgrade",

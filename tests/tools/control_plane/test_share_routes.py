@@ -14,7 +14,8 @@ from tests.tools.control_plane.routes.test_recordings import recorded
 
 RUN = "5cd7d0a5-0000-4000-8000-000000000001"
 OTHER = "5cd7d0a5-0000-4000-8000-000000000002"
-ANYONE = {"GET /healthz", "GET /readyz", "GET /api/v0/status"}
+ANYONE = {"GET /healthz", "GET /readyz", "GET /api/v0/status", "GET /api/v0/people/me"}
+"""What each credential may read: ``people/me`` says of it alone what it permits."""
 SHARED = {
     *("GET /api/v0/chats/{chat_id}", "GET /api/v0/chats/{chat_id}/events"),
     *("GET /api/v0/runs/{chat_id}", "GET /api/v0/runs/{chat_id}/report.html"),
