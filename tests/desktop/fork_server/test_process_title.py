@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.fork_server.process_title import area_of, fitted
+from deskhand.desktop.fork_server.process_title import ProcessTitle, area_of, fitted
 
 SHOWN = """
 import sys
@@ -41,3 +41,10 @@ def test_other_programs_see_the_new_arguments() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     shown = subprocess.run(room, env=environment, capture_output=True, check=True).stdout
     assert shown.rstrip(b"\0").split(b"\0") == [b"one", b"two words"]
+
+
+def test_the_same_arguments_leave_everything_as_it_is() -> None:
+    shown = Path("/proc/self/cmdline")
+    before = shown.read_text()
+    ProcessTitle().set(before.split("\0")[:-1])
+    assert shown.read_text() == before
