@@ -44,7 +44,11 @@ def check(machine):
 @pytest.mark.eval
 def test_set_up_human_and_checkers_work_together(tmp_path: Path) -> None:
     ask = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
-    write = "printf %s {result:answer|sh} > out/answer.txt; sleep 4321 > log 2>&1 & rm -f log"
+    # The shell opens the file: a program in the background might open it after its removal.
+    write = (
+        "printf %s {result:answer|sh} > out/answer.txt;"
+        " exec 9> log; sleep 4321 >&9 2>&1 & rm -f log"
+    )
     make_task(
         tmp_path / "tasks",
         "human",
