@@ -5,6 +5,7 @@ import re
 import zoneinfo
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -116,6 +117,22 @@ class DesktopSettings:
 
 def parse(arguments: Sequence[str]) -> DesktopSettings:
     """Parse the command line; argparse exits with status 2 on a mistake."""
+    parser = _parser()
+    found = vars(parser.parse_args(arguments))
+    # All of them configure what the service starts itself.
+    own_only = {name: found.get(name) for name in ("layout", "glx", "browser", "profile")}
+    own_only["xserver"] = found["xserver"] != "Xvnc"
+    own_only["display"] = found["display"] != "at-start"
+    chosen = [name for name, given in own_only.items() if given]
+    if chosen and found["attach"] is not None:
+        parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
+    for name in _LISTS:
+        found[name] = tuple(found[name])
+    return DesktopSettings(**found)
+
+
+@cache
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="deskhand desktop", description="Serve one desktop: display, tools, recordings."
     )
@@ -168,17 +185,7 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
-    found = vars(parser.parse_args(arguments))
-    # All of them configure what the service starts itself.
-    own_only = {name: found.get(name) for name in ("layout", "glx", "browser", "profile")}
-    own_only["xserver"] = found["xserver"] != "Xvnc"
-    own_only["display"] = found["display"] != "at-start"
-    chosen = [name for name, given in own_only.items() if given]
-    if chosen and found["attach"] is not None:
-        parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
-    for name in _LISTS:
-        found[name] = tuple(found[name])
-    return DesktopSettings(**found)
+    return parser
 
 
 def _add_language_options(parser: argparse.ArgumentParser) -> None:

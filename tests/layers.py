@@ -15,7 +15,8 @@ BELOW = {
 COMPOSERS = {"desktop/service", "tools/control_plane/service"}
 
 _TABLE = """
-desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease
+desktop/__main__.py: desktop/isolation desktop/launch
+desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease vncbridge/http
 desktop/actions: desktop/capture desktop/input desktop/screenshots vncbridge/openapi
 desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files
   desktop/files/tree desktop/git desktop/processes
@@ -24,30 +25,29 @@ desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desk
   desktop/files desktop/files/tree desktop/git desktop/processes
 desktop/agent_socket: desktop/context desktop/isolation desktop/tool_calls
 desktop/applications: desktop/actions desktop/browser desktop/http_errors.py desktop/lease
-  desktop/processes desktop/programs desktop/tool_calls
+  desktop/processes desktop/programs desktop/tool_calls vncbridge/http
 desktop/attach: desktop/actions desktop/capture desktop/input
 desktop/browser: desktop/isolation
 desktop/capture: desktop/x11
 desktop/client: desktop/screenshots desktop/server_trust
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
-  desktop/x11
-desktop/context: desktop/files
+  desktop/x11 vncbridge/http
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
   vncbridge/http
-desktop/__main__.py: desktop/isolation desktop/launch
-desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http
-  vncbridge/rfb vncbridge/websocket
+desktop/context: desktop/files vncbridge/http
+desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http vncbridge/rfb
+  vncbridge/websocket
 desktop/dialects/cua: desktop/own_api vncbridge vncbridge/http vncbridge/websocket
 desktop/dialects/osworld: desktop/isolation desktop/own_api vncbridge vncbridge/http
-desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input
-  desktop/programs desktop/windows desktop/x11
+desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/programs
+  desktop/windows desktop/x11 vncbridge/http
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
-desktop/files/tree: desktop/files
+desktop/files/tree: desktop/files vncbridge/http
 desktop/fork_server: desktop/__main__.py desktop/agent_helper/worker desktop/launch
   desktop/launch/inside desktop/service
-desktop/git: desktop/tool_calls
+desktop/git: desktop/tool_calls vncbridge/http
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/profiles desktop/programs desktop/x11
 desktop/launch/inside: desktop/agent_helper/worker desktop/freeze desktop/isolation desktop/launch
@@ -56,12 +56,13 @@ desktop/launch_port: desktop/client desktop/context desktop/isolation desktop/la
 desktop/lease: desktop/actions desktop/events desktop/freeze vncbridge vncbridge/http
 desktop/mcp: desktop/actions vncbridge vncbridge/http
 desktop/mcp/calls: desktop/mcp desktop/own_api desktop/screenshots
-desktop/mcp_client/remote: desktop/mcp_client
 desktop/mcp_client: desktop/files desktop/http_errors.py desktop/processes desktop/programs
-desktop/metrics: desktop/actions
+  vncbridge/http
+desktop/mcp_client/remote: desktop/mcp_client
+desktop/metrics: desktop/actions vncbridge/http
 desktop/network: desktop/isolation
-desktop/own_api: desktop/tool_calls recording vncbridge/auth
 desktop/openapi: desktop/processes recording vncbridge/auth vncbridge/openapi
+desktop/own_api: desktop/tool_calls recording vncbridge/auth
 desktop/pages: desktop/actions desktop/browser desktop/computer desktop/files desktop/http_errors.py
   desktop/network desktop/own_api desktop/pages/content desktop/screenshots desktop/tool_calls
   vncbridge vncbridge/http vncbridge/openapi
@@ -72,42 +73,42 @@ desktop/recordings: desktop/accessibility desktop/actions desktop/capture deskto
 desktop/remote.py: desktop/client desktop/screenshots desktop/server_trust
 desktop/remote_sync.py: desktop/client desktop/screenshots desktop/server_trust
 desktop/screenshots: desktop/capture vncbridge/http
+desktop/secrets: vncbridge/http
 desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
 desktop/targets: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
-  desktop/lease desktop/windows
+  desktop/lease desktop/windows vncbridge/http
 desktop/tool_calls: vncbridge/http
+desktop/uploads: desktop/actions desktop/files desktop/http_errors.py desktop/lease
+  desktop/tool_calls vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi
-desktop/uploads: desktop/actions desktop/files desktop/http_errors.py desktop/lease
-  desktop/tool_calls
 desktop/wallpaper: desktop/files desktop/http_errors.py desktop/lease desktop/tool_calls
-desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
-  desktop/x11
+  vncbridge/http
+desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls desktop/x11
+  vncbridge/http
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
 tools: tools/command_line
-tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
+tools/agents/agent_context: desktop/context tools/kit/support
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store
-tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
   tools/secrets tools/store
 tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/agents/loop
   tools/agents/questions tools/conversation tools/store tools/store/faults
-tools/agents/agent_context: desktop/context tools/kit/support
-tools/agents/workdirs: tools/agents/chat_repository tools/agents/desktops tools/conversation
-  tools/kit/support tools/store
 tools/agents/chats: desktop/agent_socket desktop/network tools/agents/approvals
-  tools/agents/chat_recordings tools/agents/chat_repository
-  tools/agents/checkpoints tools/agents/costs tools/agents/desktops tools/agents/loop
-  tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/agents/agent_context tools/agents/workdirs tools/run_activities tools/secrets tools/store
-  tools/store/faults vncbridge/server
+  tools/agents/chat_recordings tools/agents/chat_repository tools/agents/checkpoints
+  tools/agents/costs tools/agents/desktops tools/agents/loop tools/agents/providers
+  tools/agents/questions tools/conversation tools/kit tools/kit/support tools/agents/agent_context
+  tools/agents/workdirs tools/run_activities tools/secrets tools/store tools/store/faults
+  vncbridge/server
+tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
+tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
   tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
@@ -116,12 +117,12 @@ tools/agents/providers/anthropic: tools/agents/providers tools/agents/providers/
   tools/conversation tools/kit/support
 tools/agents/providers/compatible: tools/agents/providers tools/agents/providers/accounts
   tools/agents/providers/openai tools/conversation tools/kit/support
+tools/agents/providers/environment: tools/agents/providers
 tools/agents/providers/gemini: tools/agents/providers tools/agents/providers/accounts
   tools/conversation tools/kit/support
-tools/agents/questions: tools/conversation tools/kit/support tools/store
-tools/agents/providers/environment: tools/agents/providers
 tools/agents/providers/openai: tools/agents/providers tools/agents/providers/accounts
   tools/conversation tools/kit/support
+tools/agents/questions: tools/conversation tools/kit/support tools/store
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
   tools/agents/scripted/gemini tools/agents/scripted/openai tools/agents/scripted/script
   vncbridge/server
@@ -131,6 +132,8 @@ tools/agents/scripted/gemini: tools/agents/providers tools/agents/providers/gemi
   tools/agents/scripted/script
 tools/agents/scripted/openai: tools/agents/providers tools/agents/scripted/script
 tools/agents/scripted/script: tools/agents/checkpoints tools/kit/support
+tools/agents/workdirs: tools/agents/chat_repository tools/agents/desktops tools/conversation
+  tools/kit/support tools/store
 tools/audit: tools/store
 tools/backup: tools/store tools/store/creation
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
@@ -139,8 +142,8 @@ tools/commands: desktop desktop/client desktop/isolation desktop/remote.py deskt
   tools/backup tools/client tools/control_plane tools/control_plane/service tools/demo
   tools/remote_access tools/secrets tools/service_manager tools/store vncbridge vncbridge/server
 tools/commands/access: desktop tools/commands tools/commands/output
-tools/commands/completion: desktop tools/agents/providers tools/commands
-  tools/commands/output tools/control_plane
+tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
+  tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
   tools/commands/access tools/commands/output tools/commands/runs tools/forward
 tools/commands/diagnosis: desktop desktop/browser desktop/isolation desktop/launch desktop/network
@@ -148,9 +151,8 @@ tools/commands/diagnosis: desktop desktop/browser desktop/isolation desktop/laun
   tools/agents/providers/environment tools/commands tools/commands/output tools/control_plane
   tools/decoder tools/secrets
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
-  tools/agents/scripted/script tools/commands tools/control_plane tools/conversation
-  tools/documents tools/evaluation tools/evaluation/form tools/evaluation/report
-  tools/evaluation/running tools/mcp
+  tools/agents/scripted/script tools/commands tools/control_plane tools/conversation tools/documents
+  tools/evaluation tools/evaluation/form tools/evaluation/report tools/evaluation/running tools/mcp
 tools/commands/models: tools/agents/providers tools/agents/providers/environment tools/commands
 tools/commands/output: tools/commands
 tools/commands/people: tools/commands tools/commands/output
@@ -159,7 +161,11 @@ tools/commands/runs: desktop desktop/client tools/agents/providers tools/command
   tools/commands/access tools/commands/output tools/conversation
 tools/commands/serve: desktop desktop/isolation desktop/mcp tools/client tools/commands
   tools/control_plane tools/control_plane/service tools/mcp tools/service_manager
+tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
+  tools/kit/support tools/oidc tools/run_activities tools/store vncbridge vncbridge/auth
+  vncbridge/http vncbridge/viewer
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
+  vncbridge/http
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
   tools/run_activities vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
@@ -168,11 +174,8 @@ tools/control_plane/routes: desktop desktop/profiles recording/library tools/age
   tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
   tools/playbooks tools/playbooks/replay tools/run_activities tools/secrets tools/store
   vncbridge/auth vncbridge/http
-tools/conversation: desktop/profiles
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
-tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
-  tools/kit/support tools/oidc tools/run_activities tools/store vncbridge vncbridge/auth
-  vncbridge/http vncbridge/viewer
+tools/conversation: desktop/profiles
 tools/credentials: tools/store vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
@@ -186,43 +189,43 @@ tools/evaluation/running: desktop desktop/client tools/agents/providers tools/ag
 tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
   desktop/launch_port desktop/network desktop/profiles tools/kit/support tools/launcher
   tools/recovery tools/store tools/templates
-tools/templates: tools/conversation tools/documents tools/kit/support
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
 tools/kit/support: desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
   desktop/profiles
+tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/http
+  vncbridge/websocket
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
-  tools/control_plane
-  tools/conversation tools/kit/support tools/store vncbridge/auth
+  tools/control_plane tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store
-tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
-  tools/store
-tools/remote_access: tools/control_plane vncbridge/auth vncbridge/server
-tools/service_manager: tools/control_plane tools/fleet tools/launcher
-tools/run_pictures: tools/control_plane tools/control_plane/routes
-  tools/control_plane/run_video tools/conversation tools/store vncbridge/http
-tools/oidc: tools/people vncbridge/auth
-tools/people: tools/store vncbridge/auth
-tools/run_list: tools/control_plane tools/conversation tools/store vncbridge/auth
-tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/websocket
+tools/oidc: tools/people vncbridge/auth vncbridge/http
+tools/people: tools/store vncbridge/auth vncbridge/http
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
-tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks
-  tools/playbooks/form tools/playbooks/targets
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
   tools/conversation tools/documents tools/kit tools/kit/support tools/playbooks
+  tools/playbooks/form tools/playbooks/targets
+tools/playbooks/saving: tools/agents/providers tools/conversation tools/kit/support tools/playbooks
   tools/playbooks/form tools/playbooks/targets
 tools/playbooks/targets: desktop desktop/targets tools/playbooks
 tools/pytest_plugin: desktop desktop/remote_sync.py
 tools/recovery: recording/library tools/conversation tools/store tools/store/faults
-tools/store/migrations: tools/store
+tools/remote_access: tools/control_plane vncbridge/auth vncbridge/server
+tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/conversation
+  tools/store
+tools/run_list: tools/control_plane tools/conversation tools/store vncbridge/auth vncbridge/http
+tools/run_pictures: tools/control_plane tools/control_plane/routes tools/control_plane/run_video
+  tools/conversation tools/store vncbridge/http
 tools/secrets: desktop desktop/secrets tools/store
+tools/service_manager: tools/control_plane tools/fleet tools/launcher
 tools/store: tools/conversation tools/store/creation tools/store/faults
 tools/store/creation:
 tools/store/faults: recording/disk
+tools/store/migrations: tools/store
+tools/templates: tools/conversation tools/documents tools/kit/support
 vncbridge/auth: vncbridge/http vncbridge/openapi vncbridge/server
-vncbridge/rfb: vncbridge/auth vncbridge/websocket
+vncbridge/rfb: vncbridge/auth vncbridge/http vncbridge/websocket
 vncbridge/server: vncbridge/http
 vncbridge/viewer: vncbridge/http
 vncbridge/websocket: vncbridge/server

@@ -15,6 +15,7 @@ from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.geometry import Region, Size, model_size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .bus import ConnectBus
 from .lines import page_of_lines, widget_lines
@@ -117,7 +118,7 @@ class AccessibilityService:
 
 def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:
     """Return the route; ``access`` decides if the screen may be viewed."""
-    routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+    routes = LazyRouter(prefix=PREFIX, tags=["desktop"])
     lock = asyncio.Lock()
 
     @routes.get("/accessibility", responses={501: {"description": "There is no such tree here."}})

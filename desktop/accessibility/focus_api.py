@@ -8,6 +8,7 @@ from fastapi import APIRouter
 
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .focused_field import FocusedField
 
@@ -47,7 +48,7 @@ def router(
     access: AccessControl,
 ) -> APIRouter:
     """Return the route; both functions may wait for a display and are called in a thread."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     def read() -> Json:
         shown = next((one for one in windows().all() if one.focused), None)

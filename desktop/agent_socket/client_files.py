@@ -11,6 +11,9 @@ from deskhand.desktop.isolation.environment import SYSTEM_PATH
 
 from .binding import AGENT_SOCKET
 
+PROGRAM = Path(__file__).with_name("request_program.py")
+"""Sends the requests; the service never loads it."""
+
 REQUEST_PROGRAM = Path("share/deskhand-request.py")
 ASKPASS = Path("bin/deskhand-askpass")
 """Names in the directory of the desktop."""
@@ -49,7 +52,7 @@ class ClientFiles:
     @classmethod
     def read(cls) -> Self:
         """Read the program; the package may be unreadable once privileges are dropped."""
-        return cls(Path(__file__).with_name("request_program.py").read_text())
+        return cls(PROGRAM.read_text())
 
     def write(self, folder: Path) -> None:
         """Write all files into a desktop's directory."""

@@ -13,6 +13,7 @@ from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .applications import InstalledApplications
 
@@ -39,7 +40,7 @@ def router(
     applications: InstalledApplications, launcher: Launcher, access: AccessControl
 ) -> APIRouter:
     """Return the routes."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get("/applications")
     async def listed() -> Json:

@@ -16,6 +16,7 @@ from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.lease.access import AccessControl, acting, control_key
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.selection import LARGEST, Content, Kind
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 Json = dict[str, Any]
 
@@ -51,7 +52,7 @@ class ClipboardService(Protocol):
 
 def router(clipboard: Callable[[], ClipboardService], access: AccessControl) -> APIRouter:
     """Return the routes; ``clipboard`` may wait for a display and is called in a worker thread."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get(
         "/clipboard",

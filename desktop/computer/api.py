@@ -25,6 +25,7 @@ from deskhand.desktop.tool_calls.once import OncePerCall
 from deskhand.desktop.tool_calls.schema import CALL_HEADERS
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .changed_picture import changed_picture
 from .computer import Computer
@@ -63,7 +64,7 @@ def router(
     requests that wait are answered 503.
     """
     ending = closing or asyncio.Event()
-    routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+    routes = LazyRouter(prefix=PREFIX, tags=["desktop"])
     _add_pointer(routes, computer)
     _add_screenshot(routes, computer, ending)
 

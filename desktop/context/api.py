@@ -6,6 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import JSONResponse
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .context import ContextReader
 
 LONGEST = 1_024
@@ -14,7 +16,7 @@ Below = Annotated[str, Query(max_length=LONGEST, description="Directory below th
 
 def router(reader: ContextReader) -> APIRouter:
     """Return the route."""
-    routes = APIRouter(prefix="/api/v0", tags=["files"])
+    routes = LazyRouter(prefix="/api/v0", tags=["files"])
 
     @routes.get("/context-config")
     async def read_context_config(workdir: Below = "", parts: bool = True) -> JSONResponse:

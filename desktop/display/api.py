@@ -9,6 +9,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 from fastapi import APIRouter, HTTPException, Query, Request
 
 from deskhand.desktop.errors import DisplayGone, DisplayNotReady
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 _WITHOUT_DISPLAY = ("/api/v0/desktop", "/api/v0/desktop/")
 """Status route, which answers without a display and states the reason."""
@@ -70,7 +71,7 @@ def router(
     ``may_start`` returns whether the caller of a request may do so; ``started`` is called when the
     display runs. Waits end when ``closing`` is set.
     """
-    routes = APIRouter(prefix="/api/v0/desktop/display", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop/display", tags=["desktop"])
 
     @routes.get("")
     async def state(

@@ -25,7 +25,6 @@ PACKAGES = {
     "Xvfb": "xvfb",
     "Xvnc": "tigervnc-standalone-server",
     "dbus-daemon": "dbus-daemon",
-    "hsetroot": "hsetroot",
     "openbox": "openbox",
     "prlimit": "util-linux",
     "setpriv": "util-linux",

@@ -129,12 +129,6 @@ class DisplayInstance:
             stack.enter_context(HealthCheck(self.xserver))
             address = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
-            self.framebuffer = stack.enter_context(
-                Framebuffer(*address, instance=name, counter=self._counter)
-            )
-            self._opened = self.framebuffer
-            self.input = stack.enter_context(XTestInput(*address, self._acted))
-            self.input.core_clients = self.xserver.untrusted
             self.session = stack.enter_context(
                 DesktopSession(
                     *(
@@ -153,10 +147,18 @@ class DisplayInstance:
                     bus_config=options.bus_config,
                 )
             )
+            self.framebuffer = stack.enter_context(
+                Framebuffer(*address, instance=name, counter=self._counter)
+            )
+            self._opened = self.framebuffer
+            self.input = stack.enter_context(XTestInput(*address, self._acted))
+            self.input.core_clients = self.xserver.untrusted
             self.windows = stack.enter_context(X11Windows(*address))
             self.clipboard = stack.enter_context(
                 X11Clipboard(*address, self.xserver.application_xauthority)
             )
+            # Meanwhile the window manager has started.
+            self.session.wait_ready()
             stack.enter_context(WindowWatch(*address, options.publish))
             if options.deferred is not None:
                 options.deferred.hand_over(self.xserver.application_cookie, self.xserver.cookie)

@@ -12,19 +12,20 @@ from typing import Any, Self
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
+from deskhand.desktop.x11.root_window import show_column
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner, find_program
+from .gradient import wallpaper
 from .session_files import BUS, SessionFiles, session_environment
 
 _MARK = "DESKHAND_SESSION"
-_WALLPAPER = ("-add", "#16222f", "-add", "#27445d", "-add", "#3d6a86", "-gradient", "180")
 _MOST_RESTARTS = 5
 _RESTART_SECONDS = 10.0
 _BUS_SECONDS = 5.0
 _WINDOW_MANAGER_SECONDS = 5.0
 _LAYOUT_SECONDS = 5.0
-# Both programs set a property of the display and exit, so the status does not list them.
-_ONCE = ("hsetroot", "setxkbmap")
+_ONCE = ("setxkbmap",)
+"""Programs that set a property of the display and exit: the status does not list them."""
 
 _TRUSTED = (*_ONCE, "openbox", "tint2")
 """Programs that set properties of the root window and read those of others' windows."""
@@ -33,6 +34,7 @@ _TRUSTED = (*_ONCE, "openbox", "tint2")
 class DesktopSession:
     """Runs the programs of one desktop session while it is open.
 
+    Between `open` and `wait_ready` the programs start, which nothing has to wait for meanwhile.
     ``folder`` is the desktop's private directory; ``environment`` is that of applications, and
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
@@ -81,6 +83,8 @@ class DesktopSession:
             "tint2": self._start_panel,
         }
         self._closing = False
+        self._bus_pipe = -1
+        """Receives a byte when the message bus is ready."""
 
     def __enter__(self) -> Self:
         self.open()
@@ -109,11 +113,11 @@ class DesktopSession:
         return {name: child.pid for name, child in dict(self._children).items() if child.running}
 
     def open(self) -> None:
-        """Start all programs; windows may be opened when this returns. All or nothing.
+        """Start the programs, and paint the wallpaper; `wait_ready` has to follow. All or nothing.
 
         Raises:
             MissingProgram: If the message bus or the window manager is not installed.
-            DisplayNotReady: If the message bus does not start, or the layout does not exist.
+            DisplayNotReady: If the layout does not exist.
             DisplayGone: If the X server ends meanwhile.
         """
         try:
@@ -122,10 +126,23 @@ class DesktopSession:
             self.close()
             raise
 
+    def wait_ready(self) -> None:
+        """Wait for the programs and start the panel; then windows may be opened.
+
+        Raises:
+            DisplayNotReady: If the message bus does not start.
+            DisplayGone: If the X server ends meanwhile.
+        """
+        self._await_bus()
+        # tint2 polls for a window manager once a second, so starting it earlier costs a second.
+        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
+        self._start_panel()
+
     def close(self) -> None:
         """End the programs and the applications that were launched from the panel."""
         # `_on_exit` runs in the spawn thread and must not restart a program that ends from now on.
         self._closing = True
+        self._close_pipe()
         children = tuple(reversed(self._children.values()))
         for child in children:
             child.terminate()
@@ -148,15 +165,12 @@ class DesktopSession:
 
     def _start_all(self) -> None:
         self._files.write(self._folder, self._environment, self._browser)
-        for name in ("dbus-daemon", "openbox", "tint2", "hsetroot", "xterm"):
+        for name in ("dbus-daemon", "openbox", "tint2", "xterm"):
             find_program(name, self._environment.get("PATH"))
         self._set_layout()
         self._start_bus()
         self._start_window_manager()
-        self._start("hsetroot", *_WALLPAPER)
-        # tint2 polls for a window manager once a second, so starting it earlier costs a second.
-        await_window_manager(self._display, self._xauthority, _WINDOW_MANAGER_SECONDS)
-        self._start_panel()
+        show_column(self._display, self._xauthority, wallpaper)
 
     def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
         # Applications inherit the mark, by which `close` finds those that left the process group.
@@ -187,19 +201,24 @@ class DesktopSession:
             raise DisplayNotReady(self._display, 0.0, f"{self._layout}: {setting.log_tail()}")
 
     def _start_bus(self) -> None:
-        reading, writing = os.pipe()
+        self._bus_pipe, writing = os.pipe()
         try:
-            bus = self._spawn_bus((writing,))
+            self._spawn_bus((writing,))
+        finally:
             # Only the bus holds the write end then, so its exit ends the wait with end-of-file.
             os.close(writing)
-            writing = -1
-            ready = select.select([reading], [], [], _BUS_SECONDS)[0]
-            if not ready or not os.read(reading, 1):
-                raise DisplayNotReady(self._display, _BUS_SECONDS, bus.log_tail())
-        finally:
-            os.close(reading)
-            if writing >= 0:
-                os.close(writing)
+
+    def _await_bus(self) -> None:
+        ready = select.select([self._bus_pipe], [], [], _BUS_SECONDS)[0]
+        if not ready or not os.read(self._bus_pipe, 1):
+            tail = self._children["dbus-daemon"].log_tail()
+            raise DisplayNotReady(self._display, _BUS_SECONDS, tail)
+        self._close_pipe()
+
+    def _close_pipe(self) -> None:
+        if self._bus_pipe >= 0:
+            os.close(self._bus_pipe)
+            self._bus_pipe = -1
 
     def _spawn_bus(self, ready_fds: tuple[int, ...]) -> ChildProcess:
         return self._start(

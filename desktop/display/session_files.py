@@ -9,6 +9,8 @@ from typing import Self
 
 from deskhand.desktop.browser.policy import BrowserLaunch
 
+ASSETS = Path(__file__).parent / "assets"
+
 BUS = Path("run/bus/bus")
 """Socket of the session's message bus in the directory of the desktop."""
 
@@ -45,10 +47,9 @@ class SessionFiles:
     @classmethod
     def read(cls) -> Self:
         """Read the files; they may be unreadable once privileges are dropped."""
-        assets = Path(__file__).parent / "assets"
         return cls(
-            {name: (assets / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
-            {name: (assets / name).read_bytes() for name in _IMAGES},
+            {name: (ASSETS / name).read_text() for name in (*_TEXTS, *_SCRIPTS)},
+            {name: (ASSETS / name).read_bytes() for name in _IMAGES},
         )
 
     def write(self, folder: Path, environment: Mapping[str, str], browser: BrowserLaunch) -> None:

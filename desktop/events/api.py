@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from starlette.responses import Response
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.http.sse import (
     HEARTBEAT_SECONDS,
     LIMIT,
@@ -23,7 +24,7 @@ _LONGEST_NUMBER = 18
 
 def router(events: EventBus, limit: int = LIMIT, heartbeat: float = HEARTBEAT_SECONDS) -> APIRouter:
     """Return the route of one desktop's events."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
     # The bus ends its subscriptions, and so the streams, when the service closes.
     streams = EventStreams(limit=limit, heartbeat=heartbeat)
 

@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, Protocol
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.routing import APIRoute
 
+from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
 from deskhand.vncbridge.http.sse import EventStreams
 
 from . import schema
@@ -35,7 +35,7 @@ from .watch_api import MOST_WATCHES, ChangeStream, watch_response
 Json = dict[str, Any]
 
 
-class FileRoute(APIRoute):
+class FileRoute(LazyRoute):
     """Translates errors of the file core into HTTP answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -117,7 +117,7 @@ def router(
     ``touched`` receives the paths that a request has changed. ``changing`` is held during a change
     of content, also by other routers.
     """
-    routes = APIRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
+    routes = LazyRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
     _add_reads(routes, home, files)
     _add_searches(routes, files)
     _add_watches(routes, files, watches or EventStreams(limit=MOST_WATCHES))

@@ -18,7 +18,6 @@ When it ends, the keepers that it has forked continue. It ends when it refuses a
 its client closes the channel.
 """
 
-import asyncio
 import gc
 import os
 import select
@@ -26,13 +25,19 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+from deskhand.desktop import settings
 from deskhand.desktop.agent_helper.worker import process as helper_process
 from deskhand.desktop.launch import keeper
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted
 from deskhand.desktop.launch.inside import helper_forks, init
 from deskhand.desktop.launch.signals import SignalPipe
 from deskhand.desktop.service import own_display, process
-from deskhand.desktop.service.warm_up import load_first_uses, warm_up
+from deskhand.desktop.service.preload import (
+    load_first_uses,
+    package_files,
+    package_paths,
+    warm_up,
+)
 
 from .child import become_keeper
 from .loaded_files import LoadedFiles
@@ -54,8 +59,10 @@ def serve(channel: int) -> None:
     end = adopted(channel)
     signals = SignalPipe((signal.SIGCHLD,))
     load_first_uses()
-    asyncio.run(warm_up())
-    files = LoadedFiles.now()
+    warm_up()
+    package_files()
+    settings.parse(())
+    files = LoadedFiles.now(package_paths())
     title = ProcessTitle()
     title.set(TITLE)
     # A collection would write to every object, and each copy would need pages of its own.
@@ -64,20 +71,16 @@ def serve(channel: int) -> None:
     server = DesktopForks(files, title)
     with suppress(ChannelClosed):
         end.send({})
+        poll = select.poll()
+        poll.register(end, select.POLLIN)
+        poll.register(signals, select.POLLIN)
         while server.is_able:
-            ready = {one for one, _ in _waiting(end, signals).poll()}
+            ready = {one for one, _ in poll.poll()}
             if signals.fileno() in ready:
                 signals.take()
                 reap()
             if end.fileno() in ready:
                 _answer(server, end)
-
-
-def _waiting(end: Channel, signals: SignalPipe) -> select.poll:
-    poll = select.poll()
-    poll.register(end, select.POLLIN)
-    poll.register(signals, select.POLLIN)
-    return poll
 
 
 def _answer(server: "DesktopForks", end: Channel) -> None:

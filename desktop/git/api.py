@@ -9,6 +9,8 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .watcher import Watcher
 
 MOST = 64
@@ -17,7 +19,7 @@ MOST = 64
 
 def router(watcher: Watcher, most: int = MOST) -> APIRouter:
     """Return the route."""
-    routes = APIRouter(prefix="/api/v0", tags=["git"])
+    routes = LazyRouter(prefix="/api/v0", tags=["git"])
     listeners: set[WebSocket] = set()
 
     @routes.websocket("/git/watch")

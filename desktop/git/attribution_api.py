@@ -7,6 +7,8 @@ from uuid import UUID
 from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .attribution import Attribution
 from .credentials import LONGEST, GitCredentials, credential, server_in
 from .errors import InvalidCredential
@@ -46,7 +48,7 @@ def router(
     credentials: GitCredentials, attribution: Attribution, hide: Callable[[str], None]
 ) -> APIRouter:
     """Return the routes. ``hide`` registers a password for redaction; raises InvalidCredential."""
-    routes = APIRouter(prefix="/api/v0/git", tags=["git"])
+    routes = LazyRouter(prefix="/api/v0/git", tags=["git"])
 
     @routes.get("/credentials")
     async def listed() -> Json:

@@ -18,6 +18,7 @@ from deskhand.desktop.errors import NotInControl
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http import caller_headers
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .access import control_key
 from .lease import Person
@@ -63,7 +64,7 @@ def router(
     control: LeaseRuntime, viewers: Callable[[], int], forcing_allowed: Callable[[Request], bool]
 ) -> APIRouter:
     """Return the routes; ``forcing_allowed`` decides whether a caller may end others' control."""
-    routes = APIRouter(tags=["desktop"])
+    routes = LazyRouter(tags=["desktop"])
 
     def state(**more: bool) -> Json:
         return {**more, **control.state(), "watchers": viewers()}

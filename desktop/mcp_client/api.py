@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from deskhand.desktop.files.api import Answer, CallExecutor
 from deskhand.desktop.http_errors import answered, refusal
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .errors import McpClientError
 from .tool_servers import ToolServers
@@ -40,7 +41,7 @@ _DIGESTS: Json = {
 
 def router(servers: ToolServers, once: CallExecutor, check_start: Callable[[], None]) -> APIRouter:
     """Return the routes; ``check_start`` raises `Occupied` while processes are stopped."""
-    routes = APIRouter(prefix="/api/v0", tags=["mcp"])
+    routes = LazyRouter(prefix="/api/v0", tags=["mcp"])
 
     @routes.get("/mcp/tools")
     async def tools(refresh: bool = False) -> Json:

@@ -6,6 +6,8 @@ from typing import Any
 import psutil
 from fastapi import APIRouter, Response
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .exposition import MEDIA_TYPE, Tally, exposition, process_metrics, status_metrics
 
 Json = dict[str, Any]
@@ -13,7 +15,7 @@ Json = dict[str, Any]
 
 def router(status: Callable[[], Json], tally: Tally) -> APIRouter:
     """Return the route; ``status`` returns the body of the status route."""
-    routes = APIRouter(tags=["desktop"])
+    routes = LazyRouter(tags=["desktop"])
     process = psutil.Process()
 
     @routes.get("/metrics", response_class=Response, responses=_ANSWERS)

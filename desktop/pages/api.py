@@ -15,6 +15,7 @@ from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.desktop.tool_calls.schema import CALL_HEADERS
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.openapi.schemas import component
 
 from .errors import BrowserCallFailed
@@ -35,7 +36,7 @@ _CLIENT_CLOSED_REQUEST = 499
 
 def router(pages: BrowserPages, own_api: OwnApi, once: Once) -> APIRouter:
     """Return the route; ``once`` executes the call of a tool call id once."""
-    routes = APIRouter(tags=["desktop"])
+    routes = LazyRouter(tags=["desktop"])
     body = {"parameters": CALL_HEADERS, **json_body(component("BrowserCall", SCHEMA))}
 
     @routes.post(PATH, openapi_extra=body, responses=_ERRORS)

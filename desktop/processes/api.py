@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from fastapi.routing import APIRoute
 
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.tool_calls.caller import Touched, chat_of, instance_of
@@ -21,6 +20,7 @@ from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import Progress
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
 from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams
 
 from . import schema
@@ -51,7 +51,7 @@ LONGEST_CURSOR = 18
 """Digits."""
 
 
-class _Route(APIRoute):
+class _Route(LazyRoute):
     """Translates errors of the process core into HTTP answers."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -76,7 +76,7 @@ def router(
 
     ``check_start`` raises `Occupied` while no command may start.
     """
-    routes = APIRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
+    routes = LazyRouter(prefix="/api/v0", route_class=_Route, tags=["processes"])
     _add_control(routes, registry, instance, check_start)
     _add_cancels(routes, registry)
     _add_input(routes, registry)

@@ -36,6 +36,7 @@ from deskhand.vncbridge.http.file_response import (
     openapi_responses,
     unchanged_response,
 )
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.http.multipart import MultipartBody, body_part
 
 PREFIX = "/api/v0/desktop"
@@ -89,7 +90,7 @@ def router(
     ``written`` waits until the steps of all actions so far are written.
     """
     routes = _Routes(recorder, catalog, closing, written)
-    api = APIRouter(prefix=PREFIX, tags=["recording"])
+    api = LazyRouter(prefix=PREFIX, tags=["recording"])
     post: dict[str, Any] = {"methods": ["POST"], "openapi_extra": _ASKED}
     api.add_api_route("/recording/start", routes.start, **post)
     api.add_api_route(

@@ -6,6 +6,7 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import BaseModel, ConfigDict, WithJsonSchema
 
 from deskhand.desktop.errors import InvalidSecret
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .redaction import LONGEST, SHORTEST, SecretRedactor
 
@@ -27,7 +28,7 @@ class Secrets(BaseModel):
 
 def router(redactor: SecretRedactor) -> APIRouter:
     """Return the routes over the redactor of one desktop."""
-    routes = APIRouter(prefix=PREFIX, tags=["desktop"])
+    routes = LazyRouter(prefix=PREFIX, tags=["desktop"])
 
     @routes.get("/secrets")
     async def count() -> dict[str, int]:

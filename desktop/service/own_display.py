@@ -9,15 +9,15 @@ import asyncio
 import encodings.idna  # noqa: F401 - otherwise loaded at the first host name, see preload()
 import os
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from socket import socket
 from typing import Any
 
 from deskhand.desktop.agent_helper.downloads import DownloadEvents
-from deskhand.desktop.agent_socket.client_files import ASKPASS, ClientFiles
+from deskhand.desktop.agent_socket.client_files import ASKPASS
 from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
@@ -60,45 +60,20 @@ from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
 from deskhand.vncbridge.rfb.viewers import Viewers
 from deskhand.vncbridge.server.server import Address
-from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
-from deskhand.vncbridge.viewer.pages import Assets
 from deskhand.vncbridge.viewer.pages import router as pages_router
 
 from .agent_requests import AgentRequests
 from .git_parts import GitParts
-from .held_modules import hold_modules
-from .late_modules import Dialect, load_dialects
 from .mcp_parts import open_tool_servers
 from .origins import origins
 from .parts import PROGRAMS, CommonParts, OpenParts, ServiceContext, announce
+from .preload import Preloaded, warm_up
 from .routes import LiveView, ScreenAccess, application, launching
 from .status import XServerFacts, own_display_status
-from .warm_up import load_first_uses, warm_up
 
 _NO_LIVE_VIEW = "Its X server is Xvfb, which has no live view."
 
 Display = DisplaySupervisor[DisplayInstance]
-
-
-@dataclass(frozen=True)
-class Preloaded:
-    """The package's files that are served, or copied for each session."""
-
-    pages: Assets
-    files: SessionFiles
-    clients: ClientFiles
-    dialects: tuple[Dialect, ...]
-
-
-def preload(speak: Iterable[str]) -> Preloaded:
-    """Read the package's files, and load what libraries load at their first use.
-
-    After the change of user all of these may be unreadable. ``speak`` are the dialects that are on.
-    """
-    load_first_uses()
-    hold_modules()
-    dialects = load_dialects(speak)
-    return Preloaded(Assets(PAGES), SessionFiles.read(), ClientFiles.read(), dialects)
 
 
 class DesktopService:
@@ -186,7 +161,7 @@ class DesktopService:
         await stack.enter_async_context(common.helper)
         spawner = stack.enter_context(self._spawner())
         if common.programs is not None:
-            self._preloaded.clients.write(self._context.directory.path)
+            self._preloaded.files.clients.write(self._context.directory.path)
         for dialect in self._preloaded.dialects:
             folder = self._context.directory.path
             dialect.write_files(folder, str(folder / "bin" / "browser"))
@@ -195,7 +170,7 @@ class DesktopService:
         deferred = self._defer(stack, browser, lambda: display.want())
         options = self._options(spawner, browser, deferred, lambda: recording.recorder.touch())
         # In a thread, as this one waits for the X server.
-        warming = asyncio.get_running_loop().run_in_executor(None, asyncio.run, warm_up())
+        warming = asyncio.get_running_loop().run_in_executor(None, warm_up)
         display = stack.enter_context(
             DisplaySupervisor(
                 DisplayInstanceFactory(options),
@@ -268,7 +243,7 @@ class DesktopService:
         return of_service(environment, context.directory.path, context.account.service.name)
 
     def _session_files(self) -> SessionFiles:
-        files = self._preloaded.files
+        files = self._preloaded.files.session
         if self._browser_user is not None:
             # The X server admits it without a cookie.
             files = replace(files, browser_authority=Path(os.devnull))
@@ -325,7 +300,7 @@ class DesktopService:
             windows=lambda: display.current().windows,
             clipboard=lambda: display.current().clipboard,
             home=lambda: self._context.directory.path / "home",
-            pages=pages_router(self._preloaded.pages),
+            pages=pages_router(self._preloaded.files.pages),
             no_live_view=_NO_LIVE_VIEW,
             live_view=LiveView(
                 self._viewers, None if upstream is None else WaitingUpstream(upstream, display)

@@ -53,8 +53,9 @@ from deskhand.vncbridge.server.loopback import is_loopback
 from deskhand.vncbridge.server.server import Address, listening, parse_address
 
 from .egress_settings import browser_policies, egress_of, show_desktop_policy, with_egress
-from .own_display import DesktopService, preload
+from .own_display import DesktopService
 from .parts import ServiceContext, command_environment
+from .preload import preload
 
 NOT_STARTED = 4
 OPEN = (

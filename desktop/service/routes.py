@@ -57,6 +57,7 @@ from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy
 from deskhand.vncbridge.http.add_routes import add_routes
+from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
 from deskhand.vncbridge.rfb.no_live_view import router as no_live_view_router
 from deskhand.vncbridge.rfb.proxy import Upstream
 from deskhand.vncbridge.rfb.proxy import router as live_view_router
@@ -133,13 +134,12 @@ def application(
     computer = computer_router(
         *(parts.computer, screen.status, common.once, widgets.pointed), closing=common.closing
     )
+    applications, launcher = launching(common, parts, screen)
     # Requests to the computer wait while the display starts; those to files and processes do not
     # need it. The bus of the widgets belongs to the session on the display.
-    waiting = [] if screen.wait_ready is None else [Depends(screen.wait_ready)]
-    app.include_router(computer, dependencies=waiting)
-    applications, launcher = launching(common, parts, screen)
     add_routes(
         app,
+        _after(screen.wait_ready, computer, every=True),
         events_router(common.events),
         windows_router(screen.windows, screen.size, common.lease),
         _after(screen.wait_ready, applications_router(applications, launcher, common.lease)),
@@ -212,18 +212,26 @@ def launching(
     return applications, launcher
 
 
-def _after(wait_ready: Callable[[Request], Awaitable[None]] | None, router: APIRouter) -> APIRouter:
-    """Return a router whose requests of `_ON_DISPLAY` wait for the display first."""
+def _after(
+    wait_ready: Callable[[Request], Awaitable[None]] | None,
+    router: APIRouter,
+    *,
+    every: bool = False,
+) -> APIRouter:
+    """Return a router whose requests of `_ON_DISPLAY`, or ``every`` one, first wait for it."""
     if wait_ready is None:
         return router
-
-    async def wait(request: Request) -> None:
-        if (request.method, request.url.path) in _ON_DISPLAY:
-            await wait_ready(request)
-
-    waiting = APIRouter(dependencies=[Depends(wait)])
-    waiting.include_router(router)
+    waiting = APIRouter()
+    for route in router.routes:
+        if isinstance(route, LazyRoute) and (every or _is_on_display(route)):
+            waiting.routes.append(route.after([Depends(wait_ready)]))
+        else:
+            waiting.routes.append(route)
     return waiting
+
+
+def _is_on_display(route: LazyRoute) -> bool:
+    return any((method, route.path) in _ON_DISPLAY for method in route.methods or ())
 
 
 def _waiting(
@@ -299,7 +307,7 @@ def _git(common: CommonParts, git: GitParts | None) -> tuple[APIRouter, ...]:
 
 
 def _health(readiness: Callable[[], str]) -> APIRouter:
-    routes = APIRouter(include_in_schema=False)
+    routes = LazyRouter(include_in_schema=False)
 
     @routes.get("/healthz")
     # A display that restarts fails readiness only: a failed liveness probe would have the whole

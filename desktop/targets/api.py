@@ -16,6 +16,7 @@ from deskhand.desktop.geometry import Point, Region, Size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.windows.focused import Focused
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .patch_matches import PatchMatches
 from .patch_png import LARGEST_FILE, read_patch
@@ -99,7 +100,7 @@ def target_reader(
 
 def router(frames: ScreenFrames, access: AccessControl) -> APIRouter:
     """Return the route; ``access`` decides if the screen may be viewed."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
     # A search takes all of one core for some 20 ms.
     one_at_a_time = asyncio.Lock()
 

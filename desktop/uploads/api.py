@@ -22,6 +22,7 @@ from deskhand.desktop.files.preconditions import Condition
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl, acting
 from deskhand.desktop.tool_calls.caller import caller_of
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .names import checked_name, free_name
 
@@ -36,7 +37,7 @@ def router(
     home: Callable[[], Path], files: AgentFiles, access: AccessControl, changing: asyncio.Lock
 ) -> APIRouter:
     """Return the route; ``changing`` is held while a file is added."""
-    routes = APIRouter(prefix="/api/v0/desktop", route_class=FileRoute, tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", route_class=FileRoute, tags=["desktop"])
     uploads = _Uploads(files, changing)
 
     @routes.post("/downloads", status_code=201, openapi_extra=schema.UPLOAD)

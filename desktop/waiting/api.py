@@ -19,6 +19,7 @@ from deskhand.desktop.tool_calls.caller import chat_of
 from deskhand.desktop.tool_calls.errors import MalformedChat
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .conditions import Conditions, read_conditions, seen
 from .schema import BODY
@@ -38,7 +39,7 @@ def router(
     closing: asyncio.Event,
 ) -> APIRouter:
     """Return the route; waits are answered 503 once ``closing`` is set."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
     running = 0
 
     async def awaited(request: Request, wanted: Conditions, exits: ExitWait | None) -> WaitResult:

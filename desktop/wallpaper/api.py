@@ -11,13 +11,14 @@ from deskhand.desktop.files.requests import Query
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .wallpaper import Wallpaper
 
 
 def router(wallpaper: Wallpaper | None, access: AccessControl) -> APIRouter:
     """Return the route; without ``wallpaper`` it answers 501."""
-    routes = APIRouter(prefix="/api/v0/desktop", route_class=FileRoute, tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", route_class=FileRoute, tags=["desktop"])
 
     @routes.put("/wallpaper", openapi_extra=schema.STATUS)
     async def show_wallpaper(request: Request) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of
 from deskhand.desktop.x11.ewmh import ClientWindow
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .windows import WindowAction
 
@@ -47,7 +48,7 @@ class WindowService(Protocol):
 
 def router(service: Callable[[], WindowService], native: Size, access: AccessControl) -> APIRouter:
     """Return the routes; ``service`` may wait for a display and is called in a worker thread."""
-    routes = APIRouter(prefix="/api/v0/desktop", tags=["desktop"])
+    routes = LazyRouter(prefix="/api/v0/desktop", tags=["desktop"])
 
     @routes.get("/windows", openapi_extra=sized(_QUERY, native))
     async def windows(request: Request) -> Json:

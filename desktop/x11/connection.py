@@ -9,6 +9,7 @@ from typing import Any
 
 import xcffib
 import xcffib.xproto
+from xcffib.ffi import ffi
 
 from deskhand.desktop.errors import DisplayGone
 
@@ -17,6 +18,13 @@ Connection = Any
 
 _open: Any = xcffib.Connection
 _environment = threading.Lock()
+
+_TYPES = (
+    *("struct xcb_extension_t *", "char[]", "int *", "xcb_protocol_request_t *"),
+    *("struct iovec[4]", "xcb_generic_error_t **", "xcb_generic_reply_t *"),
+    *("xcb_generic_event_t *", "xcb_void_cookie_t [1]"),
+)
+"""C types that xcffib names while it connects, sends and receives."""
 
 LOST = (xcffib.ConnectionException, BrokenPipeError)
 """Errors of a request on a lost connection."""
@@ -42,6 +50,12 @@ def connect(display: str, xauthority: Path) -> Connection:
                 del os.environ["XAUTHORITY"]
             else:
                 os.environ["XAUTHORITY"] = before
+
+
+def load_types() -> None:
+    """Parse what the first connection would parse, which takes longer than ten connections."""
+    for name in _TYPES:
+        ffi.typeof(name)
 
 
 def screen_of(connection: Connection) -> Any:

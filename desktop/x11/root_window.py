@@ -51,6 +51,37 @@ class RootWindow:
             connection.disconnect()
 
 
+def show_column(display: str, xauthority: Path, column: Callable[[int], bytes]) -> None:
+    """Show one column of pixels in each column of the root window.
+
+    ``column`` returns it for the height of the screen. The X server repeats it: a picture of the
+    whole screen would take 8 MB of its memory.
+
+    Raises:
+        DisplayGone: If no server answers there.
+    """
+    connection = connect(display, xauthority)
+    try:
+        core, screen = connection.core, screen_of(connection)
+        pixmap, context = connection.generate_id(), connection.generate_id()
+        height = screen.height_in_pixels
+        pixels = column(height)
+        core.CreatePixmap(screen.root_depth, pixmap, screen.root, 1, height)
+        core.CreateGC(context, pixmap, 0, [])
+        core.PutImage(
+            xcffib.xproto.ImageFormat.ZPixmap,
+            *(pixmap, context, 1, height, 0, 0, 0, screen.root_depth, len(pixels), pixels),
+        )
+        core.ChangeWindowAttributes(screen.root, xcffib.xproto.CW.BackPixmap, [pixmap])
+        core.ClearArea(False, screen.root, 0, 0, 0, 0)
+        # The connection may end when the server has painted.
+        core.GetInputFocus().reply()
+    except (xcffib.XcffibException, *LOST) as error:
+        raise DisplayGone(display, "connection lost") from error
+    finally:
+        connection.disconnect()
+
+
 def _painted(connection: Connection, pixels: bytes, size: Size) -> int:
     core, screen = connection.core, screen_of(connection)
     pixmap, context = connection.generate_id(), connection.generate_id()

@@ -16,7 +16,7 @@ from deskhand.desktop.fork_server.loaded_files import LoadedFiles
 from deskhand.desktop.fork_server.process_title import ProcessTitle
 from deskhand.desktop.fork_server.server import DesktopForks
 from deskhand.desktop.launch.signals import ENDING
-from deskhand.desktop.service.warm_up import load_first_uses
+from deskhand.desktop.service.preload import load_first_uses
 
 
 def main() -> int:

@@ -119,7 +119,7 @@ def test_it_records_what_happens(attached: Service, display: str) -> None:
     attached.post("/api/v0/desktop/recording/start", {"recording_id": recording_id})
     assert attached.get("/api/v0/desktop")["recording_ids"] == [recording_id]
     environment = {**os.environ, "DISPLAY": display}
-    subprocess.run(["hsetroot", "-solid", "#ff0000"], env=environment, check=True)
+    subprocess.run(["xsetroot", "-solid", "#ff0000"], env=environment, check=True)
     attached.act(action="mouse_move", coordinate=[9, 9], observe=True)
     stopped = attached.post("/api/v0/desktop/recording/stop", {"recording_id": recording_id})
     assert stopped["bytes"] > 0

@@ -41,6 +41,7 @@ def session(running: Display) -> Iterator[DesktopSession]:
         SessionFiles.read(),
         prepare("", "auto", running.environment),
     ) as opened:
+        opened.wait_ready()
         yield opened
 
 

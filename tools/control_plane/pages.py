@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deskhand.vncbridge.auth.middleware import root_of
 from deskhand.vncbridge.http.add_routes import add_routes
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
 from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared_router
 
@@ -28,7 +29,7 @@ def router(embedders: Sequence[str] = (), provider: str = "") -> APIRouter:
     in, if there is one.
     """
     assets = Assets(FOLDER, embedders)
-    routes = APIRouter(include_in_schema=False)
+    routes = LazyRouter(include_in_schema=False)
     add_routes(routes, shared_router(Assets(VIEWER), provider), assets.router("/assets"))
 
     @routes.api_route("/", methods=METHODS)

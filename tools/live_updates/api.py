@@ -15,6 +15,7 @@ import asyncio
 from fastapi import APIRouter, WebSocket
 
 from deskhand.vncbridge.auth.policy import Principal
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.websocket.client_stream import (
     NORMAL,
     TRY_AGAIN_LATER,
@@ -33,7 +34,7 @@ GOING_AWAY = CloseReason(1001, "The service ends.")
 
 def router(sources: LiveSources, closing: asyncio.Event, most: int = MOST_PAGES) -> APIRouter:
     """Return the route; ``closing`` ends all sockets, of which there are at most ``most``."""
-    routes = APIRouter(tags=["events"])
+    routes = LazyRouter(tags=["events"])
     pages = set[ClientStream]()
 
     @routes.websocket("/api/v0/live")

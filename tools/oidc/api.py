@@ -21,6 +21,7 @@ from deskhand.tools.people.people import People, RegisteredPerson
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.login import set_session_cookie
 from deskhand.vncbridge.auth.people import PersonRole
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .claims import identity_of, name_of, role_of
 from .errors import NoRole, OidcError, ProviderFailed, SignInRefused
@@ -78,7 +79,7 @@ def router(
     now: Callable[[], float],
 ) -> APIRouter:
     """Return the routes; ``now`` returns unix time."""
-    routes = APIRouter(include_in_schema=False)
+    routes = LazyRouter(include_in_schema=False)
     begun: dict[str, BegunSignIn] = {}
 
     @routes.get(PATH)

@@ -12,6 +12,7 @@ from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.people import PersonRole
 from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.scopes import ADMIN
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .people import LONGEST_NAME, People, RegisteredPerson
 
@@ -37,7 +38,7 @@ class RoleChange(BaseModel):
 
 def router(people: People, credentials: Credentials, base_url: Callable[[], str]) -> APIRouter:
     """Return the routes under ``/api/v0/people``; only owners change what is there."""
-    routes = APIRouter(prefix="/api/v0/people", tags=["people"])
+    routes = LazyRouter(prefix="/api/v0/people", tags=["people"])
 
     async def link(person: RegisteredPerson, request: Request) -> Json:
         code, ends = await people.invite(person.id, _asker(request).name)
@@ -93,7 +94,7 @@ def router(people: People, credentials: Credentials, base_url: Callable[[], str]
 
 def shares_router(people: People, credentials: Credentials) -> APIRouter:
     """Return the routes of the people with whom a run is shared; its owner reaches them."""
-    routes = APIRouter(prefix="/api/v0/runs/{chat_id}/people", tags=["people"])
+    routes = LazyRouter(prefix="/api/v0/runs/{chat_id}/people", tags=["people"])
 
     async def listed(chat_id: str) -> Json:
         owner = await people.owner_name(chat_id)

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse
 from deskhand.tools.control_plane.caller import limited_person
 from deskhand.tools.conversation.views import Page
 from deskhand.vncbridge.auth.people import credential_of
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .run_filter import RunFilter, words_of
 
@@ -24,7 +25,7 @@ class RunPages(Protocol):
 
 def router(pages: RunPages) -> APIRouter:
     """Return the route of ``/api/v0/runs``."""
-    routes = APIRouter(prefix="/api/v0", tags=["recordings"])
+    routes = LazyRouter(prefix="/api/v0", tags=["recordings"])
 
     @routes.get("/runs")
     async def runs(

@@ -21,6 +21,7 @@ from deskhand.tools.conversation.views import FileView, MessageView
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.vncbridge.http.add_routes import add_routes
 from deskhand.vncbridge.http.file_response import bytes_response, openapi_responses
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .advice import advice as advice_of
 from .report import POLICY, report_html
@@ -41,7 +42,7 @@ SHEET = openapi_responses("image/png", in_ranges=False)
 
 def router(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
     """Return the routes below ``/api/v0/runs/{chat_id}``."""
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
     cache = PictureCache(files)
 
     @routes.head("/sheet.png", include_in_schema=False)
@@ -94,7 +95,7 @@ def router(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
 def _trail_and_waterfall(
     chats: Chats, files: Files, cutter: VideoCutter, cache: PictureCache
 ) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
 
     @routes.head("/trail.png", include_in_schema=False)
     @routes.get("/trail.png", response_class=Response, responses=SHEET)
@@ -141,7 +142,7 @@ def _trail_and_waterfall(
 
 
 def _report(chats: Chats, files: Files, cutter: VideoCutter, cache: PictureCache) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
     making = asyncio.Semaphore(REPORTS_AT_ONCE)
 
     @routes.head("/report.html", include_in_schema=False)

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, HTTPException, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .credentials import Credentials, Issued
 from .policy import Principal
 from .scopes import SCOPE, desktop_role, valid
@@ -46,7 +48,7 @@ class NewTicket(BaseModel):
 
 def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda: "") -> APIRouter:
     """Return the routes of tokens; only administrators reach them."""
-    routes = APIRouter(prefix="/api/v0/tokens", tags=["credentials"])
+    routes = LazyRouter(prefix="/api/v0/tokens", tags=["credentials"])
 
     @routes.post("", status_code=201)
     async def issue(wanted: NewToken, request: Request) -> Json:
@@ -88,7 +90,7 @@ def tickets_router(
     credentials: Credentials, path: str, desktop_of: Callable[[Request], str]
 ) -> APIRouter:
     """Return the route of tickets at ``path``; ``desktop_of`` returns the id of the desktop."""
-    routes = APIRouter(tags=["credentials"])
+    routes = LazyRouter(tags=["credentials"])
 
     @routes.post(path, status_code=201)
     async def ticket(request: Request, wanted: NewTicket | None = None) -> Json:

@@ -6,6 +6,8 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 from .credentials import SESSION_SECONDS, Credentials
 from .policy import BASE_PATH, Principal, cookie_of
 
@@ -39,7 +41,7 @@ class SignIn(BaseModel):
 
 def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     """Return the routes by which a browser signs in and out."""
-    router = APIRouter()
+    router = LazyRouter()
 
     @router.post("/api/v0/login", tags=["sign in"])
     async def sign_in(request: Request, body: SignIn) -> Response:

@@ -5,12 +5,13 @@ from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.auth.middleware import refuse_websocket
 from deskhand.vncbridge.auth.policy import Denial
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 
 def router(reason: str) -> APIRouter:
     """Return the route of the VNC stream, which always refuses; ``reason`` is a sentence."""
     refusal = Denial(409, "This desktop has no live view.", reason)
-    routes = APIRouter()
+    routes = LazyRouter()
 
     @routes.websocket("/api/v0/desktop/vnc")
     async def watch(websocket: WebSocket) -> None:

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse
 from starlette.websockets import WebSocket
 
 from deskhand.vncbridge.errors import BridgeError, ProtocolBroken, UpstreamUnavailable
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.websocket.client_stream import (
     BROKEN,
     NORMAL,
@@ -74,7 +75,7 @@ def router(
     rest of a message, ``desktop`` the id of this desktop in scopes. Serve it with
     `vncbridge.server.websocket_protocol.StreamProtocol` and without permessage-deflate.
     """
-    routes = APIRouter()
+    routes = LazyRouter()
 
     @routes.websocket("/api/v0/desktop/vnc")
     async def watch(websocket: WebSocket) -> None:

@@ -5,12 +5,14 @@ from html import escape
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 POLICY = "default-src 'self'; frame-ancestors 'self'"
 
 
 def router(note: str = "") -> APIRouter:
     """Return the route; ``note`` is markup that is shown above the list."""
-    routes = APIRouter()
+    routes = LazyRouter()
 
     @routes.get("/docs", include_in_schema=False)
     async def docs(request: Request) -> HTMLResponse:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from deskhand.vncbridge.http.etags import matches
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 FOLDER = Path(__file__).parent / "assets"
 MEDIA_TYPES = {
@@ -69,7 +70,7 @@ class Assets:
 
     def router(self, prefix: str) -> APIRouter:
         """Return the route of all files below ``prefix`` except pages, which have their own."""
-        routes = APIRouter()
+        routes = LazyRouter()
 
         @routes.api_route(prefix + "/{name:path}", methods=METHODS, include_in_schema=False)
         async def asset(name: str, request: Request) -> Response:

@@ -17,6 +17,7 @@ from deskhand.desktop.browser.debugging_pipe import DebuggingPipe, PipeClient
 from deskhand.desktop.errors import DesktopRefused, Occupied
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.vncbridge.http import caller_headers
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.websocket.client_stream import ClientStream
 
 from .addresses import PATH, base_of, listing, version
@@ -40,7 +41,7 @@ def router(
     """Return the routes; ``pipe`` returns that of the browser that runs."""
     routes = _Routes(own_api, pipe, desktop, browser_id)
     # Their answers have the form of the protocol, not that of our document.
-    api = APIRouter(prefix=PATH, include_in_schema=False)
+    api = LazyRouter(prefix=PATH, include_in_schema=False)
     for path, serve in (("/json/version", routes.version), ("/json/list", routes.pages)):
         api.add_api_route(path, serve, methods=["GET"])
         # Playwright ends the path with a slash.

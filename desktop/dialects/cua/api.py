@@ -11,6 +11,7 @@ from starlette.websockets import WebSocket
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.websocket.client_stream import ClientStream
 
 from .command_runner import CommandRunner
@@ -28,7 +29,7 @@ _ROUTES_NOT_SERVED = ("/pty", "/pty/{rest:path}", *(f"/{name}" for name in NOT_S
 def router(own_api: OwnApi) -> APIRouter:
     """Return the routes."""
     # Their answers have the form of the protocol, not that of our document.
-    api = APIRouter(prefix=PATH, include_in_schema=False)
+    api = LazyRouter(prefix=PATH, include_in_schema=False)
 
     @api.post("/cmd", response_class=Response)
     async def cmd(request: Request) -> Response:

@@ -15,6 +15,7 @@ from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.own_api.own_api import OwnApi
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from . import command_routes, file_routes, setup_routes
 from .bodies import Json, object_of
@@ -30,7 +31,7 @@ Work = Callable[[OsworldMachine, Json], Coroutine[Any, Any, Json | list[int] | s
 
 def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
     """Return the routes; ``folder`` has the programs of commands, ``lan`` is for downloads."""
-    routes = APIRouter(prefix=f"{DESKTOP}/as/osworld", include_in_schema=False)
+    routes = LazyRouter(prefix=f"{DESKTOP}/as/osworld", include_in_schema=False)
     session, programs = OsworldSession(lan), ProgramFolder(folder)
 
     def serve(

@@ -12,6 +12,7 @@ from deskhand.desktop.files.api import CallExecutor, FileRoute, Touched, answere
 from deskhand.desktop.files.disk import absolute
 from deskhand.desktop.files.errors import TooMuchContent
 from deskhand.desktop.files.requests import Query
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 Json = dict[str, Any]
 MOST_APPENDED = 16_777_216
@@ -41,7 +42,7 @@ def router(
     changing: asyncio.Lock | None = None,
 ) -> APIRouter:
     """Return the routes; ``changing`` is held during a change, also by the router of files."""
-    routes = APIRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
+    routes = LazyRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
     lock = changing or asyncio.Lock()
 
     @routes.get("/file-status", openapi_extra=schema.STATUS)

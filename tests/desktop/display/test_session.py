@@ -20,7 +20,7 @@ for word in "$@"; do
 done
 """
 PROGRAMS = {"dbus-daemon": ANNOUNCE + STAY, "openbox": STAY} | dict.fromkeys(
-    ("tint2", "hsetroot", "xterm"), STAY
+    ("tint2", "xterm"), STAY
 )
 
 

@@ -16,7 +16,6 @@ PROGRAMS = {
     "dbus-daemon": ("dbus", "fail"),
     "xterm": ("xterm", "warn"),
     "tint2": ("tint2", "warn"),
-    "hsetroot": ("hsetroot", "warn"),
 }
 FONTS = {
     "DejaVu": "fonts-dejavu-core",

@@ -7,6 +7,7 @@ import psutil
 from fastapi import APIRouter, Response
 
 from deskhand.desktop.metrics.exposition import MEDIA_TYPE, exposition, process_metrics
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .measurements import Measurements, metrics_of
 
@@ -17,7 +18,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
 
 def router(measure: Callable[[], Awaitable[Measurements]]) -> APIRouter:
     """Return the route; ``measure`` is called at each request."""
-    routes = APIRouter(tags=["status"])
+    routes = LazyRouter(tags=["status"])
     process = psutil.Process()
 
     @routes.get("/metrics", response_class=Response, responses=_ANSWERS)

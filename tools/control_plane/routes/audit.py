@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 from deskhand.tools.audit.chain import AuditRecord, ChainVerifier
 from deskhand.tools.audit.rows import AuditFilter
 from deskhand.tools.control_plane.errors import BadBody
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 LONGEST_PAGE = 1000
 Limit = Annotated[int, Query(ge=1, le=LONGEST_PAGE)]
@@ -27,7 +28,7 @@ class AuditReader(Protocol):
 
 def router(log: AuditReader) -> APIRouter:
     """Return the routes under ``/api/v0/audit``."""
-    routes = APIRouter(prefix="/api/v0/audit", tags=["audit"])
+    routes = LazyRouter(prefix="/api/v0/audit", tags=["audit"])
 
     @routes.get("")
     async def records(

@@ -7,6 +7,7 @@ from deskhand.tools.control_plane.caller import credential_id
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import json_object, needed_text, only, text
 from deskhand.tools.control_plane.ports import Chats
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import LONGEST_TEXT, LONGEST_TITLE, NON_BLANK_TEXT, body_of, shown
 
@@ -25,7 +26,7 @@ _AGAIN = {
 
 def router(chats: Chats) -> APIRouter:
     """Return the routes."""
-    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    routes = LazyRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.patch("/{chat_id}", openapi_extra=body_of(_EDIT))
     async def edit(chat_id: str, request: Request) -> JSONResponse:

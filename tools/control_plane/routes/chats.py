@@ -37,6 +37,7 @@ from deskhand.tools.conversation.views import ChatView
 from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
 from deskhand.vncbridge.auth.scopes import Need
 from deskhand.vncbridge.http.add_routes import add_routes
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.http.sse import EventStreams
 
 from .events import CONVERSATION_EVENTS, EVENTS, event_response
@@ -167,7 +168,7 @@ _INTERRUPT = {
 
 def router(chats: Chats, streams: EventStreams, grants: Grants = nothing_granted) -> APIRouter:
     """Return the routes under ``/api/v0/chats``; ``grants`` are the rights of people."""
-    routes = APIRouter(tags=["chats"])
+    routes = LazyRouter(tags=["chats"])
     parts = (
         _reading_routes(chats, streams),
         _changing_routes(chats, grants),
@@ -184,7 +185,7 @@ def router(chats: Chats, streams: EventStreams, grants: Grants = nothing_granted
 
 
 def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
-    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    routes = LazyRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.get("")
     async def listing(
@@ -240,7 +241,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
 
 
 def _changing_routes(chats: Chats, grants: Grants) -> APIRouter:
-    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    routes = LazyRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.post("", status_code=201, openapi_extra=body_of(_NEW_CHAT))
     async def create(request: Request) -> JSONResponse:
@@ -267,7 +268,7 @@ def _changing_routes(chats: Chats, grants: Grants) -> APIRouter:
 
 
 def _talking_routes(chats: Chats) -> APIRouter:
-    routes = APIRouter(prefix="/api/v0/chats", tags=["chats"])
+    routes = LazyRouter(prefix="/api/v0/chats", tags=["chats"])
 
     @routes.post("/{chat_id}/messages", openapi_extra=body_of(_NEW_MESSAGE))
     async def send(chat_id: str, request: Request) -> JSONResponse:

@@ -16,6 +16,7 @@ from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.templates.errors import TemplateError
 from deskhand.vncbridge.auth.middleware import Grants, nothing_granted
 from deskhand.vncbridge.auth.scopes import Need
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import PROFILE, body_of
 
@@ -37,7 +38,7 @@ def router(desktops: Desktops, chats: Chats, grants: Grants = nothing_granted) -
 
     ``grants`` are the rights of people.
     """
-    routes = APIRouter(prefix="/api/v0/desktops", tags=["desktops"])
+    routes = LazyRouter(prefix="/api/v0/desktops", tags=["desktops"])
 
     @routes.get("")
     async def listing(request: Request) -> JSONResponse:

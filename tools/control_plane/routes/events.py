@@ -9,6 +9,7 @@ from deskhand.tools.control_plane.errors import TooManyStreams
 from deskhand.tools.control_plane.event_format import event_bytes, last_seen
 from deskhand.tools.control_plane.json_body import Json
 from deskhand.tools.control_plane.ports import Chats, Events
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.http.sse import (
     MEDIA_TYPE,
     RETRY,
@@ -63,7 +64,7 @@ def event_response(
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
     """Return the route of the events of all chats."""
-    routes = APIRouter(tags=["events"])
+    routes = LazyRouter(tags=["events"])
 
     @routes.get("/api/v0/events", response_class=Response, responses=EVENTS)
     async def events(request: Request) -> Response:

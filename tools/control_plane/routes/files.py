@@ -17,6 +17,7 @@ from deskhand.tools.control_plane.untrusted_content import content_type, untrust
 from deskhand.tools.conversation.views import FileView
 from deskhand.vncbridge.http.etags import matches
 from deskhand.vncbridge.http.file_response import openapi_responses
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 # "private", as the response is for this person's browser alone; "immutable" (RFC 8246), as the
 # bytes of an id never change.
@@ -29,7 +30,7 @@ Download = Annotated[bool, Query(description="Save it instead of showing it.")]
 
 def router(chats: Chats, files: Files) -> APIRouter:
     """Return the routes under ``/api/v0/files``."""
-    routes = APIRouter(prefix="/api/v0/files", tags=["files"])
+    routes = LazyRouter(prefix="/api/v0/files", tags=["files"])
 
     @routes.get("")
     async def listing(chat: str = "") -> JSONResponse:

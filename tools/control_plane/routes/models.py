@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
+
 
 @dataclass(frozen=True)
 class KnownModel:
@@ -38,7 +40,7 @@ class ModelChoices:
 
 def router(choices: Callable[[], ModelChoices]) -> APIRouter:
     """Return the route of ``/api/v0/models``."""
-    routes = APIRouter(prefix="/api/v0", tags=["chats"])
+    routes = LazyRouter(prefix="/api/v0", tags=["chats"])
 
     @routes.get("/models")
     async def models() -> JSONResponse:

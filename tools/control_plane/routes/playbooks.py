@@ -15,6 +15,7 @@ from deskhand.tools.control_plane.ports import Chats
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.playbook import Playbook
 from deskhand.tools.playbooks.replay.request import checked_values, request_text
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import NON_BLANK_TEXT, body_of
 from .tools import calling_chat
@@ -87,7 +88,7 @@ def router(
 
     ``check_room`` raises `DiskLow` if nothing new is stored.
     """
-    routes = APIRouter(prefix="/api/v0/playbooks", tags=["playbooks"])
+    routes = LazyRouter(prefix="/api/v0/playbooks", tags=["playbooks"])
 
     @routes.get("")
     async def listing() -> JSONResponse:

@@ -8,6 +8,7 @@ from fastapi.responses import JSONResponse, Response
 
 from deskhand.desktop.profiles.profile_name import PROFILE_NAME
 from deskhand.tools.fleet.errors import UnknownProfile
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 
 class ProfileView(Protocol):
@@ -42,7 +43,7 @@ class Profiles(Protocol):
 
 def router(profiles: Profiles) -> APIRouter:
     """Return the routes under ``/api/v0/profiles``; only administrators reach them."""
-    routes = APIRouter(prefix="/api/v0/profiles", tags=["desktops"])
+    routes = LazyRouter(prefix="/api/v0/profiles", tags=["desktops"])
 
     @routes.get("")
     async def listing() -> JSONResponse:

@@ -29,6 +29,7 @@ from deskhand.vncbridge.http.file_response import (
     openapi_responses,
     unchanged_response,
 )
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .files import Download, sent
 
@@ -48,7 +49,7 @@ Part = Annotated[int | None, Query(description="Number of the file.")]
 
 def router(chats: Chats, files: Files, filmstrips: Filmstrips) -> APIRouter:
     """Return the routes under ``/api/v0/recordings/{chat_id}``."""
-    routes = APIRouter()
+    routes = LazyRouter()
     add_routes(
         routes,
         _whole(chats, files),
@@ -59,7 +60,7 @@ def router(chats: Chats, files: Files, filmstrips: Filmstrips) -> APIRouter:
 
 
 def _whole(chats: Chats, files: Files) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
 
     @routes.get("")
     async def recording(chat_id: str) -> JSONResponse:
@@ -102,7 +103,7 @@ def _whole(chats: Chats, files: Files) -> APIRouter:
 
 
 def _clips(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
     pictures = PictureCache(files)
 
     @routes.head("/clip", include_in_schema=False)
@@ -145,7 +146,7 @@ def _clips(chats: Chats, files: Files, cutter: VideoCutter) -> APIRouter:
 
 
 def _stills(chats: Chats, files: Files, filmstrips: Filmstrips) -> APIRouter:
-    routes = APIRouter(prefix=PREFIX, tags=["recordings"])
+    routes = LazyRouter(prefix=PREFIX, tags=["recordings"])
 
     @routes.head("/steps/{index}/picture", include_in_schema=False)
     @routes.get("/steps/{index}/picture", response_class=Response, responses=STILL)

@@ -16,6 +16,7 @@ from deskhand.tools.control_plane.run_video.filmstrip import described
 from deskhand.tools.control_plane.run_video.playlist import RunVideo, run_video
 from deskhand.tools.conversation.views import ChatView, FileView
 from deskhand.tools.store.errors import UnknownRow
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import Limit, whole
 
@@ -32,7 +33,7 @@ def router(
     chats: Chats, files: Files, owner_name: Callable[[str], Awaitable[str]] = no_owner
 ) -> APIRouter:
     """Return the routes of recordings and runs; ``owner_name`` returns the person of a run."""
-    routes = APIRouter(prefix="/api/v0", tags=["recordings"])
+    routes = LazyRouter(prefix="/api/v0", tags=["recordings"])
 
     @routes.get("/recordings")
     async def recordings(

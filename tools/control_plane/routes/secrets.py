@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse, Response
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only
 from deskhand.tools.secrets.secret import Secret, rotated
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import NON_BLANK_TEXT, body_of
 
@@ -64,7 +65,7 @@ def router(
 
     ``check_room`` raises `DiskLow` if nothing new is stored.
     """
-    routes = APIRouter(prefix="/api/v0/secrets", tags=["secrets"])
+    routes = LazyRouter(prefix="/api/v0/secrets", tags=["secrets"])
 
     @routes.get("")
     async def listing() -> JSONResponse:

@@ -12,6 +12,7 @@ from fastapi.responses import JSONResponse
 from deskhand.tools.control_plane.caller import is_administrator
 from deskhand.tools.control_plane.ports import Chats, Desktops, Json
 from deskhand.tools.control_plane.protections import PlaneProtection
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from deskhand.vncbridge.http.sse import EventStreams
 
 COUNTED = ("queued", "running", "interrupting", "requires_action")
@@ -49,7 +50,7 @@ def router(
 
     ``disk`` measures the disk of the data directory; it may block.
     """
-    routes = APIRouter(tags=["status"])
+    routes = LazyRouter(tags=["status"])
 
     @routes.get("/healthz")
     async def health() -> JSONResponse:

@@ -9,6 +9,7 @@ from fastapi.responses import JSONResponse
 
 from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.store.retention import Kept
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 LARGEST_RUNS = 20
 HIDDEN = "(hidden)"
@@ -62,7 +63,7 @@ class SystemReport:
 
 def router(report: Callable[[], Awaitable[SystemReport]]) -> APIRouter:
     """Return the route of ``/api/v0/system``, for administrators."""
-    routes = APIRouter(prefix="/api/v0", tags=["status"])
+    routes = LazyRouter(prefix="/api/v0", tags=["status"])
 
     @routes.get("/system")
     async def system() -> JSONResponse:

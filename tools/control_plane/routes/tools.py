@@ -21,6 +21,7 @@ from deskhand.vncbridge.auth.people import person_of
 from deskhand.vncbridge.auth.scopes import Need
 from deskhand.vncbridge.http.caller_headers import OWN_CHAT
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import body_of
 
@@ -30,7 +31,7 @@ NO_ROOM = "The disk is almost full."
 
 def router(chats: Chats, grants: Grants = nothing_granted) -> APIRouter:
     """Return the routes under ``/api/v0/tools``; ``grants`` are the rights of people."""
-    routes = APIRouter(prefix="/api/v0/tools", tags=["tools"])
+    routes = LazyRouter(prefix="/api/v0/tools", tags=["tools"])
 
     @routes.get("")
     async def listing() -> JSONResponse:

@@ -1,22 +1,36 @@
-"""What libraries load lazily, loaded now: at their first use, and by a request.
+"""What a service loads and reads before it is needed, or before it may be unable to.
 
-The request, to an unused application, is made while the X server starts, which this process waits
-for anyway: the first request then need not load them. The desktop's user may be unable to read
-their files, but `held_modules` finds them.
+Libraries load some of their parts at their first use, others by a request. That request, to an
+unused application, is made while the X server starts, which this process waits for anyway. After
+the change of user the files may be unreadable; modules are found by `held_modules` then.
+
+A process does all of this once for itself and its copies, so that the fork server does it for all
+desktops.
 """
 
 import asyncio
 import codecs
-from collections.abc import AsyncIterator, Iterator, MutableMapping
+from collections.abc import AsyncIterator, Iterable, Iterator, MutableMapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
+from deskhand.desktop.agent_socket.client_files import PROGRAM, ClientFiles
+from deskhand.desktop.display.session_files import ASSETS, SessionFiles
 from deskhand.desktop.screenshots.placeholder import load_font
 from deskhand.desktop.screenshots.renderer import load_codecs
+from deskhand.desktop.x11.connection import load_types
 from deskhand.vncbridge.server.server import Serving
+from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
+from deskhand.vncbridge.viewer.pages import Assets
+
+from .held_modules import hold_modules
+from .late_modules import Dialect, load_dialects
 
 Message = MutableMapping[str, Any]
 
@@ -39,15 +53,63 @@ class _Body(BaseModel):
     name: str = ""
 
 
+@dataclass(frozen=True)
+class PackageFiles:
+    """The package's files that are served, or copied for each session."""
+
+    pages: Assets
+    session: SessionFiles
+    clients: ClientFiles
+
+
+@cache
+def package_files() -> PackageFiles:
+    """Read the files of the package."""
+    return PackageFiles(Assets(PAGES), SessionFiles.read(), ClientFiles.read())
+
+
+def package_paths() -> list[Path]:
+    """Return the files that are read besides modules."""
+    return [*PAGES.rglob("*"), *ASSETS.iterdir(), PROGRAM]
+
+
+@dataclass(frozen=True)
+class Preloaded:
+    """What may be unreadable after the change of user."""
+
+    files: PackageFiles
+    dialects: tuple[Dialect, ...]
+
+
+def preload(speak: Iterable[str]) -> Preloaded:
+    """Read the package's files, and load what libraries load at their first use.
+
+    ``speak`` are the dialects that are on.
+    """
+    load_first_uses()
+    hold_modules()
+    return Preloaded(package_files(), load_dialects(speak))
+
+
+@cache
 def load_first_uses() -> None:
     """Load what libraries read from disk at their first use."""
     load_codecs()
     load_font()
+    load_types()
     Serving(FastAPI())
 
 
-async def warm_up() -> None:
-    """Start an application, request a stream and its OpenAPI document, and shut it down."""
+@cache
+def warm_up() -> None:
+    """Start an application, request a stream and its OpenAPI document, and shut it down.
+
+    For a thread without an event loop.
+    """
+    asyncio.run(_warm_up())
+
+
+async def _warm_up() -> None:
     for encoding in _ENCODINGS:
         codecs.lookup(encoding)
     app = FastAPI()
