@@ -26,6 +26,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -83,6 +84,7 @@ class Framebuffer:
         self._cursor: Pointer | None = None
         self._connection: Any = None
         self._grabber: Grabber | None = None
+        self._frame: Frame
         self._wake = -1
         self.used_at = time.monotonic()
         """Monotonic time of the last request for a frame."""
@@ -158,9 +160,11 @@ class Framebuffer:
             return self._frame
 
     def release(self) -> None:
-        """Free what only speeds up the next frames."""
+        """Free the snapshots until the next frame: the grabber has the same pixels."""
         with self._lock:
-            self._snapshots.release()
+            if not self._gone and not self._closing:
+                self._snapshots.release()
+                self._frame = replace(self._frame, pixels=self._snapshots.pixels)
 
     def pointer(self) -> Pointer:
         """Return the current position and image of the pointer.
@@ -299,7 +303,13 @@ class Framebuffer:
 
     def _refresh(self) -> None:
         self._collect()
-        if not self._pending or self._grabber is None:
+        if self._grabber is None:
+            return
+        if not len(self._frame.pixels):
+            # Before the grabber gets other pixels.
+            self._snapshots.restore(self._grabber.pixels)
+            self._frame = replace(self._frame, pixels=self._snapshots.pixels)
+        if not self._pending:
             return
         now = time.monotonic()
         damage = merged(self._pending)

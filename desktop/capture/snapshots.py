@@ -35,13 +35,14 @@ class Snapshots:
 
     def __init__(self, size: Size, counter: int = 0) -> None:
         self._size = size
-        self._spare: deque[tuple[bytearray, int]] = deque(maxlen=_SPARE_BUFFERS)
+        self._spare = _no_buffers()
         bands = -(-size.height // BAND_ROWS)
         self._changed_at = np.zeros(bands, np.int64)
         self.counter = counter
         """Number of changes so far."""
         raw, _ = self._fresh()
         self.pixels = self._new(raw)
+        """Of the newest snapshot; no rows after `release`."""
         self._freeze(self.pixels, raw)
 
     @property
@@ -83,8 +84,17 @@ class Snapshots:
         return self._clip(damage, self._runs(changed))
 
     def release(self) -> None:
-        """Free the spare buffers; later snapshots need new ones."""
-        self._spare.clear()
+        """Free all buffers; `restore` has to come before the next update."""
+        self.pixels = np.zeros((0, 0, 4), np.uint8)
+        # Another one, to which buffers that are still in use do not return.
+        self._spare = _no_buffers()
+
+    def restore(self, source: NDArray[np.uint8]) -> None:
+        """Take the pixels of the newest snapshot from ``source``, which has the same ones."""
+        raw, _ = self._fresh()
+        self.pixels = self._new(raw)
+        self.pixels[:] = source
+        self._freeze(self.pixels, raw)
 
     def _fresh(self) -> tuple[bytearray, int]:
         return bytearray(self._size.width * self._size.height * 4), -1
@@ -125,6 +135,10 @@ class Snapshots:
         )
         regions = tuple(part for part in parts if not part.is_empty)
         return merged(regions)
+
+
+def _no_buffers() -> deque[tuple[bytearray, int]]:
+    return deque(maxlen=_SPARE_BUFFERS)
 
 
 def maybe_changed_rows(earlier: Frame, later: Frame) -> NDArray[np.bool_]:

@@ -1,8 +1,9 @@
 """The wallpaper: a gradient from the top of the screen to its bottom."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import NamedTuple
+
+import numpy as np
 
 
 class Colour(NamedTuple):
@@ -16,7 +17,6 @@ class Colour(NamedTuple):
 _WALLPAPER = (Colour(0x3D, 0x6A, 0x86), Colour(0x27, 0x44, 0x5D), Colour(0x16, 0x22, 0x2F))
 
 
-@cache
 def wallpaper(height: int) -> bytes:
     """Return the column of the wallpaper."""
     return column(_WALLPAPER, height)
@@ -27,14 +27,8 @@ def column(colours: Sequence[Colour], height: int) -> bytes:
 
     A pixel is blue, green, red and a byte without meaning, as in an X image of depth 24.
     """
-    last = len(colours) - 1
-    pixels = bytearray()
-    for row in range(height):
-        place = row * last / max(1, height - 1)
-        above = min(int(place), last - 1)
-        red, green, blue = (
-            round(one + (other - one) * (place - above))
-            for one, other in zip(colours[above], colours[above + 1], strict=True)
-        )
-        pixels += bytes((blue, green, red, 0))
-    return bytes(pixels)
+    rows = np.linspace(0, len(colours) - 1, height)
+    pixels = np.zeros((height, 4), np.uint8)
+    for place, values in enumerate(zip(*colours, strict=True)):
+        pixels[:, 2 - place] = np.rint(np.interp(rows, range(len(colours)), values))
+    return pixels.tobytes()

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from deskhand.desktop import settings
 from deskhand.desktop.agent_helper.worker import process as helper_process
-from deskhand.desktop.launch import keeper
+from deskhand.desktop.launch import host_side, keeper
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted
 from deskhand.desktop.launch.inside import helper_forks, init
 from deskhand.desktop.launch.signals import SignalPipe
@@ -43,7 +43,7 @@ from .child import become_keeper
 from .loaded_files import LoadedFiles
 from .process_title import ProcessTitle
 
-LOADED = (helper_process, keeper, helper_forks, init, own_display, process)
+LOADED = (helper_process, host_side, keeper, helper_forks, init, own_display, process)
 """What the processes of a desktop run: loaded here, and not used here."""
 
 TITLE = ["deskhand-fork-server"]

@@ -201,6 +201,26 @@ def test_painting_the_same_again_is_the_same_frame(tmp_path: Path) -> None:
         assert screen.frame() is red
 
 
+def test_released_frames_are_the_same_afterwards(tmp_path: Path) -> None:
+    with (
+        display(tmp_path) as running,
+        framebuffer(running) as screen,
+        Window(running.server, PLACE, RED) as window,
+    ):
+        before = screen.frame()
+        screen.release()
+        after = screen.frame()
+        assert np.array_equal(after.pixels, before.pixels)
+        assert (after.counter, after.time) == (before.counter, before.time)
+        screen.release()
+        window.paint(GREEN)
+        green = screen.frame()
+        assert colour_at(green, 150, 250) == GREEN
+        assert green.counter == before.counter + 1
+        assert np.array_equal(green.pixels[: PLACE.top], before.pixels[: PLACE.top])
+    screen.release()
+
+
 def test_a_server_without_shared_memory_is_read_too(tmp_path: Path) -> None:
     class Plain(XServer):
         def _command(self, number_pipe: int) -> list[str]:

@@ -84,18 +84,34 @@ def test_a_buffer_is_used_again_when_the_last_view_is_gone() -> None:
     assert len(places) <= 3
 
 
-def test_no_buffer_is_left_after_a_release_but_the_newest() -> None:
+def test_no_buffer_is_left_after_a_release() -> None:
+    snapshots = Snapshots(SIZE)
     tracemalloc.start()
     try:
-        snapshots = Snapshots(SIZE)
         for value in range(1, 6):
             snapshots.update(screen(value), EVERYTHING)
-        before, _ = tracemalloc.get_traced_memory()
+        held = snapshots.pixels
         snapshots.release()
+        del held
+        gc.collect()
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert before - after > SIZE.width * SIZE.height * 4 / 2
+    assert after < SIZE.width * SIZE.height * 4
+
+
+def test_a_released_snapshot_is_restored_from_the_source() -> None:
+    snapshots = Snapshots(SIZE)
+    source = screen()
+    paint(source, Region(4, 30, 8, 31), 200)
+    snapshots.update(source, EVERYTHING)
+    before = framed(snapshots)
+    snapshots.release()
+    snapshots.restore(source)
+    assert np.array_equal(snapshots.pixels, before.pixels)
+    assert not snapshots.pixels.flags.writeable
+    assert snapshots.update(source, EVERYTHING) == ()
+    assert not maybe_changed_rows(before, framed(snapshots)).any()
 
 
 @settings(max_examples=50)
@@ -120,6 +136,7 @@ def test_a_returned_snapshot_never_changes(
         snapshots.update(source, [region])
         if value == 3:
             snapshots.release()
+            snapshots.restore(source)
         assert np.array_equal(snapshots.pixels, source)
         if keep:
             # A part is enough to keep the whole: that is what a crop holds.
