@@ -96,7 +96,11 @@ def test_the_doctor_finds_this_machine_healthy(tmp_path: Path) -> None:
 
 
 def test_the_doctor_explains_how_to_fix_a_missing_program(tmp_path: Path) -> None:
-    environment = {**os.environ, "PATH": "/nowhere", "DESKHAND_DATA_DIR": str(tmp_path / "data")}
+    secret = "a secret of enough characters"
+    environment = {
+        **{**os.environ, "PATH": "/nowhere", "DESKHAND_DATA_DIR": str(tmp_path / "data")},
+        **{"DESKHAND_NOTIFY_URL": "https://example.com/", "DESKHAND_NOTIFY_SECRET": secret},
+    }
     ended = subprocess.run(
         [DESKHAND, "doctor"],
         capture_output=True,
@@ -107,6 +111,8 @@ def test_the_doctor_explains_how_to_fix_a_missing_program(tmp_path: Path) -> Non
     )
     assert ended.returncode == 1
     assert "apt-get install tigervnc-standalone-server" in ended.stdout
+    assert "notify_url = https://example.com/" in ended.stdout
+    assert secret not in ended.stdout + ended.stderr
 
 
 def test_the_version_is_printed() -> None:

@@ -23,6 +23,9 @@ _KINDS = {bool: "true or false", int: "a whole number", str: "a text"}
 _BUCKET = re.compile(r"s3://[^/\s]+(/\S*)?")
 
 
+HIDDEN = "(hidden)"
+
+
 class BadSetting(Exception):
     """A setting has a name or a value that is not understood."""
 
@@ -316,3 +319,26 @@ def _read(text: str, default: Any, source: str) -> Any:
     if isinstance(default, tuple):
         return tuple(part.strip() for part in text.split(",") if part.strip())
     return text
+
+
+@dataclass(frozen=True)
+class SettingInForce:
+    """A setting with its value as a text, and where the value comes from."""
+
+    name: str
+    value: str
+    source: str
+    """``default``, ``file``, ``environment`` or ``flag``."""
+
+
+def settings_in_force(settings: Settings) -> list[SettingInForce]:
+    """Return all settings by name; the value of a secret one is hidden."""
+    found = []
+    for one in fields(settings):
+        if one.name == "sources":
+            continue
+        value = getattr(settings, one.name)
+        text = ", ".join(value) if isinstance(value, tuple) else str("" if value is None else value)
+        shown = text if one.repr or not text else HIDDEN
+        found.append(SettingInForce(one.name, shown, settings.sources.get(one.name, "default")))
+    return sorted(found, key=lambda setting: setting.name)

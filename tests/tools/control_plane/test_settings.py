@@ -4,7 +4,16 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.network.egress import Egress, Grant
-from deskhand.tools.control_plane.settings import PREFIX, BadSetting, Settings, egress_policy, load
+from deskhand.tools.control_plane.settings import (
+    HIDDEN,
+    PREFIX,
+    BadSetting,
+    SettingInForce,
+    Settings,
+    egress_policy,
+    load,
+    settings_in_force,
+)
 
 DOCUMENTED = (Path(__file__).parents[3] / "docs" / "settings.md").read_text()
 HOME = Path("/home/ann/.local/share/deskhand")
@@ -188,3 +197,19 @@ def test_the_sign_in_by_a_provider_has_its_settings() -> None:
     loaded = load({}, environment, "", Path("/d"))
     assert loaded.oidc_roles == ("admins=owner", "*=watcher")
     assert "kept to itself" not in repr(loaded)
+
+
+def test_each_setting_has_its_source_and_secrets_are_hidden() -> None:
+    secret = "a secret of enough characters"
+    environment = {
+        "DESKHAND_NOTIFY_SECRET": secret,
+        "DESKHAND_ALLOWED_HOSTS": "a.example,b.example",
+    }
+    settings = load({"listen": "127.0.0.1:1"}, environment, "most_desktops = 2", Path("/data"))
+    found = {one.name: one for one in settings_in_force(settings)}
+    assert found["notify_secret"] == SettingInForce("notify_secret", HIDDEN, "environment")
+    assert found["allowed_hosts"].value == "a.example, b.example"
+    assert found["listen"].source == "flag"
+    assert found["most_desktops"] == SettingInForce("most_desktops", "2", "file")
+    assert found["model"] == SettingInForce("model", "", "default")
+    assert secret not in repr(found)

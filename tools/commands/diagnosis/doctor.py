@@ -40,7 +40,12 @@ from deskhand.tools.commands.terminal import (
 )
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.permissions import open_to_others
-from deskhand.tools.control_plane.settings import BadSetting, Settings, egress_policy
+from deskhand.tools.control_plane.settings import (
+    BadSetting,
+    Settings,
+    egress_policy,
+    settings_in_force,
+)
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import keys_of
 
@@ -99,8 +104,8 @@ def main(as_json: bool, data_dir: Path | None, installs: bool = False) -> int:
     healthy = all(one.status != "fail" for _, findings in found for one in findings)
     if as_json:
         listed = [{**asdict(one), "group": title} for title, several in found for one in several]
-        print_json({"healthy": healthy, "findings": listed,
-                  "settings": {k: str(v) for k, v in asdict(settings).items()}})  # fmt: skip
+        in_force = {one.name: one.value for one in settings_in_force(settings)}
+        print_json({"healthy": healthy, "findings": listed, "settings": in_force})
         return 0 if healthy else 1
     for title, findings in found:
         print_line(f"{title}:")
@@ -108,8 +113,8 @@ def main(as_json: bool, data_dir: Path | None, installs: bool = False) -> int:
             remedy = f"  -> {finding.remedy}" if finding.remedy else ""
             print_line(f"{finding.status:>4}  {finding.name}: {finding.detail}{remedy}")
     print_line("Settings:")
-    for name, value in asdict(settings).items():
-        print_line(f"      {name} = {value}")
+    for setting in settings_in_force(settings):
+        print_line(f"      {setting.name} = {setting.value}")
     return 0 if healthy else 1
 
 

@@ -2,27 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.control_plane.settings import SettingInForce
 from deskhand.tools.store.retention import Kept
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 LARGEST_RUNS = 20
-HIDDEN = "(hidden)"
-
-
-@dataclass(frozen=True)
-class SettingInForce:
-    """A setting with its value as a text, and where the value comes from."""
-
-    name: str
-    value: str
-    source: str
-    """``default``, ``file``, ``environment`` or ``flag``."""
 
 
 @dataclass(frozen=True)
@@ -71,19 +60,6 @@ def router(report: Callable[[], Awaitable[SystemReport]]) -> APIRouter:
         return JSONResponse(asdict(await report()))
 
     return routes
-
-
-def settings_in_force(settings: Settings) -> list[SettingInForce]:
-    """Return all settings by name; the value of a secret one is hidden."""
-    found = []
-    for one in fields(settings):
-        if one.name == "sources":
-            continue
-        value = getattr(settings, one.name)
-        text = ", ".join(value) if isinstance(value, tuple) else str("" if value is None else value)
-        shown = text if one.repr or not text else HIDDEN
-        found.append(SettingInForce(one.name, shown, settings.sources.get(one.name, "default")))
-    return sorted(found, key=lambda setting: setting.name)
 
 
 def usage_by_kind(files: Iterable[Kept]) -> list[DiskUsage]:

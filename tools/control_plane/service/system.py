@@ -14,11 +14,10 @@ from deskhand.tools.control_plane.routes.system import (
     LoggedError,
     SystemReport,
     router,
-    settings_in_force,
     usage_by_kind,
     usage_by_run,
 )
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.control_plane.settings import Settings, settings_in_force
 from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import files
