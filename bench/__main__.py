@@ -7,7 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-SHARED = {"__main__", "page", "page_of_pages", "tables", "recording_scenes", "recording_ways"} | {
+SHARED = {
+    "__main__",
+    "page",
+    "page_of_pages",
+    "page_of_starts",
+    "tables",
+    "recording_scenes",
+    "recording_ways",
+} | {
     "relay_ways",
     "requests_by_schema",
     "agent_policies",

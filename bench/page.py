@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .page_of_pages import pages
+from .page_of_starts import launch, start
 from .tables import RESULTS, markdown_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -142,29 +143,6 @@ def relay(found: Json) -> Iterator[str]:
         if unit.startswith("median_")
     )
     yield markdown_table(("time from", "median"), times)
-
-
-def launch(found: Json) -> Iterator[str]:
-    yield "## The start of a desktop"
-    yield (
-        "From the command to the first screenshot, and the memory of all processes, their share of"
-        f" what several use. Medians of {found['namespaces']['runs']} starts in turns with commit"
-        " 9714228, before the inside of a desktop was isolated."
-    )
-    titles = {
-        "namespaces": "ours, isolated",
-        "without namespaces": "ours, without namespaces",
-        "another checkout": "at 9714228",
-    }
-    rows = (
-        (
-            title,
-            *(f"{found[name][one]:,} ms" for one in ("first_screenshot_ms", "fastest_ms")),
-            f"{found[name]['pss_mib']} MiB",
-        )
-        for name, title in titles.items()
-    )
-    yield markdown_table(("way", "first screenshot", "fastest", "memory"), rows)
 
 
 def frame_cost(found: Json) -> Iterator[str]:
@@ -364,6 +342,7 @@ def commands(found: Json) -> Iterator[str]:
 
 SECTIONS = {
     "launch": launch,
+    "start": start,
     "screenshot": screenshots,
     "service": service,
     "settle": settle,

@@ -67,7 +67,8 @@ class PolledScreen:
         self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
 
     def __enter__(self) -> Self:
-        self.frame()
+        self._snapshots.restore(self._source.grab())
+        self._frame = Frame(self._snapshots.pixels, 0, time.monotonic())
         self._thread.start()
         return self
 

@@ -216,10 +216,13 @@ class Framebuffer:
         self._grabber = Grabber(self._connection, self._size)
         self._grabber.share_memory()
         self._ask_for_damage()
-        # The first frame covers the whole screen, whatever was painted before.
-        self._pending = [whole(self._size)]
-        self._frame = self._framed(time.monotonic())
-        self._refresh()
+        # The first frame is the whole screen, so damage until now is of no interest.
+        now = time.monotonic()
+        self._collect()
+        self._pending.clear()
+        self._grabber.grab([(0, self._size.height)])
+        self._snapshots.restore(self._grabber.pixels)
+        self._frame = self._framed(now)
 
     def _forget_damage_subscription(self, subscription: DamageSubscription) -> None:
         with self._lock:

@@ -40,10 +40,8 @@ class Snapshots:
         self._changed_at = np.zeros(bands, np.int64)
         self.counter = counter
         """Number of changes so far."""
-        raw, _ = self._fresh()
-        self.pixels = self._new(raw)
-        """Of the newest snapshot; no rows after `release`."""
-        self._freeze(self.pixels, raw)
+        self.pixels = np.zeros((0, 0, 4), np.uint8)
+        """Of the newest snapshot; no rows before `restore` and after `release`."""
 
     @property
     def changed_at(self) -> NDArray[np.int64]:
@@ -84,13 +82,13 @@ class Snapshots:
         return self._clip(damage, self._runs(changed))
 
     def release(self) -> None:
-        """Free all buffers; `restore` has to come before the next update."""
+        """Free all buffers; before the next update `restore` has to get the same pixels."""
         self.pixels = np.zeros((0, 0, 4), np.uint8)
         # Another one, to which buffers that are still in use do not return.
         self._spare = _no_buffers()
 
     def restore(self, source: NDArray[np.uint8]) -> None:
-        """Take the pixels of the newest snapshot from ``source``, which has the same ones."""
+        """Take the pixels of the first snapshot, or again those of the newest one."""
         raw, _ = self._fresh()
         self.pixels = self._new(raw)
         self.pixels[:] = source

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
@@ -64,6 +65,7 @@ def router(
     requests that wait are answered 503.
     """
     ending = closing or asyncio.Event()
+    described = descriptions(computer.size)
     routes = LazyRouter(prefix=PREFIX, tags=["desktop"])
     _add_pointer(routes, computer)
     _add_screenshot(routes, computer, ending)
@@ -77,7 +79,7 @@ def router(
         """
         return status()
 
-    @routes.post("/action", openapi_extra=_body(action_schema(), computer.size), responses=_ERRORS)
+    @routes.post("/action", openapi_extra=described.action, responses=_ERRORS)
     async def action(request: Request) -> Response:
         """Do one thing, and with `observe` look at what became of it.
 
@@ -90,7 +92,7 @@ def router(
             )
             return await _done_once(request, body, reply, once, ending)
 
-    @routes.post("/actions", openapi_extra=_body(batch_schema(), computer.size), responses=_ERRORS)
+    @routes.post("/actions", openapi_extra=described.batch, responses=_ERRORS)
     async def actions(request: Request) -> Response:
         """Do several things in order, up to the first that fails; look once at the end."""
         with answered():
@@ -118,7 +120,7 @@ def _add_screenshot(routes: APIRouter, computer: Computer, ending: asyncio.Event
         "/screenshot",
         response_class=Response,
         responses=_PICTURE_ANSWERS,
-        openapi_extra=sized({"parameters": [*screenshot_parameters(), *_WAIT]}, computer.size),
+        openapi_extra=descriptions(computer.size).screenshot,
     )
     async def screenshot(request: Request) -> Response:
         """A picture of the screen; 304 where the caller has it already, after `wait` seconds."""
@@ -181,6 +183,21 @@ def _picture(taken: ScreenshotResult, space: Space) -> Response:
     if taken.data is None:
         return Response(status_code=304, headers=headers)
     return Response(taken.data, media_type=f"image/{taken.format}", headers=headers)
+
+
+class Descriptions(NamedTuple):
+    """What the OpenAPI document contains of the requests that depend on the size of the screen."""
+
+    action: Json
+    batch: Json
+    screenshot: Json
+
+
+@cache
+def descriptions(native: Size) -> Descriptions:
+    """Return the descriptions for a screen; the first call takes several milliseconds."""
+    screenshot = sized({"parameters": [*screenshot_parameters(), *_WAIT]}, native)
+    return Descriptions(_body(action_schema(), native), _body(batch_schema(), native), screenshot)
 
 
 def _body(schema: Json, native: Size) -> Json:

@@ -25,19 +25,13 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from deskhand.desktop import settings
 from deskhand.desktop.agent_helper.worker import process as helper_process
 from deskhand.desktop.launch import host_side, keeper
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, adopted
 from deskhand.desktop.launch.inside import helper_forks, init
 from deskhand.desktop.launch.signals import SignalPipe
 from deskhand.desktop.service import own_display, process
-from deskhand.desktop.service.preload import (
-    load_first_uses,
-    package_files,
-    package_paths,
-    warm_up,
-)
+from deskhand.desktop.service.preload import package_paths, preload_all
 
 from .child import become_keeper
 from .loaded_files import LoadedFiles
@@ -58,10 +52,7 @@ def serve(channel: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     end = adopted(channel)
     signals = SignalPipe((signal.SIGCHLD,))
-    load_first_uses()
-    warm_up()
-    package_files()
-    settings.parse(())
+    preload_all()
     files = LoadedFiles.now(package_paths())
     title = ProcessTitle()
     title.set(TITLE)

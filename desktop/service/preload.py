@@ -21,9 +21,11 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from deskhand.desktop.agent_socket.client_files import PROGRAM, ClientFiles
+from deskhand.desktop.computer.api import descriptions
 from deskhand.desktop.display.session_files import ASSETS, SessionFiles
 from deskhand.desktop.screenshots.placeholder import load_font
 from deskhand.desktop.screenshots.renderer import load_codecs
+from deskhand.desktop.settings import DEFAULT_SIZE, parse
 from deskhand.desktop.x11.connection import load_types
 from deskhand.vncbridge.server.server import Serving
 from deskhand.vncbridge.viewer.pages import FOLDER as PAGES
@@ -79,6 +81,15 @@ class Preloaded:
 
     files: PackageFiles
     dialects: tuple[Dialect, ...]
+
+
+def preload_all() -> None:
+    """Do for all copies of this process what a service does before it is ready."""
+    load_first_uses()
+    warm_up()
+    package_files()
+    descriptions(DEFAULT_SIZE)
+    parse(())
 
 
 def preload(speak: Iterable[str]) -> Preloaded:

@@ -27,6 +27,12 @@ def screen(value: int = 0) -> NDArray[np.uint8]:
     return np.full((SIZE.height, SIZE.width, 4), value, np.uint8)
 
 
+def black(counter: int = 0) -> Snapshots:
+    snapshots = Snapshots(SIZE, counter)
+    snapshots.restore(screen())
+    return snapshots
+
+
 def paint(pixels: NDArray[np.uint8], region: Region, value: int) -> None:
     pixels[region.top : region.bottom, region.left : region.right] = value
 
@@ -39,7 +45,7 @@ def test_rows_to_capture_are_whole_bands() -> None:
 
 
 def test_differences_are_copied_and_returned() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     source = screen()
     paint(source, Region(4, 30, 8, 31), 200)
     assert snapshots.update(source, [Region(0, 20, 16, 60)]) == (
@@ -50,7 +56,7 @@ def test_differences_are_copied_and_returned() -> None:
 
 
 def test_the_same_pixels_again_are_no_change() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     source = screen(3)
     snapshots.update(source, EVERYTHING)
     before = snapshots.pixels
@@ -60,7 +66,7 @@ def test_the_same_pixels_again_are_no_change() -> None:
 
 
 def test_only_the_damaged_rows_are_read() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     source = screen(9)
     snapshots.update(source, [Region(0, 0, 32, 10)])
     assert (snapshots.pixels[:BAND_ROWS] == 9).all()
@@ -68,14 +74,14 @@ def test_only_the_damaged_rows_are_read() -> None:
 
 
 def test_snapshots_cannot_be_written() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     snapshots.update(screen(1), EVERYTHING)
     assert not snapshots.pixels.flags.writeable
     assert not snapshots.pixels[3:, 1:].flags.writeable
 
 
 def test_a_buffer_is_used_again_when_the_last_view_is_gone() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     places = set()
     for value in range(1, 20):
         snapshots.update(screen(value), EVERYTHING)
@@ -85,7 +91,7 @@ def test_a_buffer_is_used_again_when_the_last_view_is_gone() -> None:
 
 
 def test_no_buffer_is_left_after_a_release() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     tracemalloc.start()
     try:
         for value in range(1, 6):
@@ -101,7 +107,7 @@ def test_no_buffer_is_left_after_a_release() -> None:
 
 
 def test_a_released_snapshot_is_restored_from_the_source() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     source = screen()
     paint(source, Region(4, 30, 8, 31), 200)
     snapshots.update(source, EVERYTHING)
@@ -127,7 +133,7 @@ def test_a_released_snapshot_is_restored_from_the_source() -> None:
 def test_a_returned_snapshot_never_changes(
     steps: list[tuple[int, int, int, int, bool]],
 ) -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     source = screen()
     kept: list[tuple[NDArray[np.uint8], NDArray[np.uint8]]] = []
     for left, top, height, value, keep in steps:
@@ -151,7 +157,7 @@ def framed(snapshots: Snapshots, instance: str = "") -> Frame:
 
 
 def test_two_frames_give_the_rows_that_may_differ() -> None:
-    snapshots = Snapshots(SIZE, 7)
+    snapshots = black(7)
     source = screen()
     first = framed(snapshots)
     frames = [first]
@@ -166,7 +172,7 @@ def test_two_frames_give_the_rows_that_may_differ() -> None:
 
 
 def test_frames_without_common_history_may_differ_everywhere() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     first = framed(snapshots)
     source = screen()
     source[0] = 1
@@ -179,7 +185,7 @@ def test_frames_without_common_history_may_differ_everywhere() -> None:
 
 
 def test_the_change_counters_of_a_frame_never_change() -> None:
-    snapshots = Snapshots(SIZE)
+    snapshots = black()
     changed_at = snapshots.changed_at
     snapshots.update(screen(1), EVERYTHING)
     assert not changed_at.any()

@@ -150,7 +150,7 @@ def test_frames_with_change_counters_make_the_same_picture(
     steps: list[tuple[int, int, int, int, bool, bool]], size: Size
 ) -> None:
     pictures, snapshots, content = ScreenshotRenderer(), Snapshots(NATIVE), pixels()
-    snapshots.update(content, [whole(NATIVE)])
+    snapshots.restore(content)
     for x, y, height, level, shown, looked in steps:
         damage = Region(x, y, min(x + 40, 480), min(y + height, 270))
         content[damage.top : damage.bottom, damage.left : damage.right, :3] = level * 100
@@ -224,7 +224,7 @@ def test_the_same_request_is_answered_with_the_same_bytes() -> None:
 
 def test_the_picture_after_a_release_has_the_same_bytes() -> None:
     renderer, snapshots = ScreenshotRenderer(), Snapshots(NATIVE)
-    snapshots.update(pixels(), [whole(NATIVE)])
+    snapshots.restore(pixels())
     frame = Frame(snapshots.pixels, snapshots.counter, 0.0, "", snapshots.changed_at)
     before = renderer.render(frame, size=MODEL)
     renderer.release()
