@@ -1,6 +1,8 @@
 """Open and close a desktop a thousand times, and run twenty at once; nothing may be left behind.
 
-    python -m bench.soak_desktops [--cycles 1000] [--together 20]
+    python -m bench.soak_desktops [--cycles 1000] [--forked 1000] [--together 20]
+
+The first are opened in this process, the second by a control plane that forks them.
 
 Prints the counts on the way, and exits with status 1 when one has grown. Memory may grow by a few
 frames: glibc keeps the top of a heap after blocks of that size were freed (M_TRIM_THRESHOLD,
@@ -16,13 +18,15 @@ import sys
 import tempfile
 import time
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from bench.start import ended, plane, started
 from bench.tables import save
-from bench.traces import Traces, traces
+from bench.traces import PlaneTraces, Traces, plane_memory, plane_traces, traces
 from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.instance import DisplayInstance, InstanceOptions
@@ -77,6 +81,35 @@ def cycles(count: int) -> Facts:
     return {"ok": not grew, "cycles": count, "memory_mb_each_hundred": megabytes}
 
 
+def forked(count: int) -> Facts:
+    """Start and end desktops of a control plane with a fork server; return the results."""
+    first: PlaneTraces | None = None
+    memory: list[int] = []
+    grew = False
+    with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as place:
+        folder = Path(place)
+        folder.chmod(0o711)
+        with plane(folder, DESKHAND, "wait") as control_plane:
+            began = time.monotonic()
+            for number in range(1, count + 1):
+                ended(control_plane, started(control_plane))
+                # The control plane starts threads for its first hundred requests.
+                if number % REPORT_EVERY == 0 or number == count:
+                    now = plane_traces(control_plane.process.pid, folder / "desktops")
+                    first = first or now
+                    memory.append(plane_memory(control_plane.process.pid))
+                    spent = (time.monotonic() - began) / number
+                    size = memory[-1] // 1_000_000
+                    print(f"{number:5} forked, {spent * 1000:.0f} ms each, {size} MB, {now}")
+                    grew = now != first or memory[-1] - memory[0] > LARGEST_GROWTH
+                    if grew:
+                        break
+    megabytes = [size // 1_000_000 for size in memory]
+    left = None if first is None else asdict(first)
+    facts = {"cycles": count, "memory_mb_each_hundred": megabytes, "traces": left}
+    return {"ok": not grew, **facts}
+
+
 def together(count: int) -> Facts:
     """Start services at once and end them; the result is ok if none left a socket behind."""
     began = time.monotonic()
@@ -115,9 +148,14 @@ def main() -> int:
     """Run both tests; return 0 when nothing leaked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cycles", type=int, default=1000)
+    parser.add_argument("--forked", type=int, default=1000)
     parser.add_argument("--together", type=int, default=20)
     given = parser.parse_args()
-    results = {"alone": cycles(given.cycles), "together": together(given.together)}
+    results = {
+        "alone": cycles(given.cycles),
+        "forked": forked(given.forked),
+        "together": together(given.together),
+    }
     save("soak_desktops", results)
     return 0 if all(facts["ok"] for facts in results.values()) else 1
 

@@ -7,6 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
+from deskhand.desktop.uid_base import DEFAULT_UID_BASE
+
 
 @dataclass(frozen=True)
 class Traces:
@@ -31,6 +35,51 @@ def traces(display: str = "*") -> Traces:
         sockets=sum(_is_dead_socket(path) for path in Path("/tmp/.X11-unix").glob(f"X{display}"))
         + sum(_is_dead_lock(path) for path in Path("/tmp").glob(f".X{display}-lock")),
     )
+
+
+@dataclass(frozen=True)
+class PlaneTraces:
+    """The same of a control plane without desktops, its launcher and its fork server."""
+
+    processes: int
+    descriptors: int
+    threads: int
+    of_users: int
+    """Processes with an id of the users of desktops."""
+    segments: int
+    """System V shared memory of the machine."""
+    sockets: int
+    """X sockets and locks of the users of desktops."""
+    folders: int
+    """Directories of desktops."""
+    groups: int
+    """Control groups of desktops."""
+
+
+def plane_traces(pid: int, desktops: Path) -> PlaneTraces:
+    """Return the present counts; ``desktops`` is the folder of the directories of desktops."""
+    family = _family(pid)
+    names = (*Path("/tmp/.X11-unix").glob("X*"), *Path("/tmp").glob(".X*-lock"))
+    return PlaneTraces(
+        processes=len(family),
+        descriptors=sum(one.num_fds() for one in family),
+        threads=sum(one.num_threads() for one in family),
+        of_users=sum(one.uids().real >= DEFAULT_UID_BASE for one in psutil.process_iter()),
+        segments=len(Path("/proc/sysvipc/shm").read_text().splitlines()) - 1,
+        sockets=sum(path.lstat().st_uid >= DEFAULT_UID_BASE for path in names),
+        folders=sum(path.is_dir() for path in desktops.iterdir()),
+        groups=sum(1 for _ in Path("/sys/fs/cgroup").rglob("deskhand-*")),
+    )
+
+
+def plane_memory(pid: int) -> int:
+    """Return the resident bytes of the same processes."""
+    return sum(one.memory_info().rss for one in _family(pid))
+
+
+def _family(pid: int) -> list[psutil.Process]:
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
 
 
 def _is_dead_socket(path: Path) -> bool:
