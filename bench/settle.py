@@ -9,6 +9,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from statistics import median
 from typing import NamedTuple, TypeAlias
 
@@ -36,6 +37,10 @@ output { top: 180px }
            border-radius: 50%; animation: turn 1s linear infinite }
 .slider { position: absolute; top: 300px; left: 0; width: 200px; height: 200px; background: #06c;
           animation: slide 2s linear infinite alternate }
+.wide { width: 800px; font-size: 20px }
+.large { position: fixed; left: 90px; top: 100px; width: 60px; height: 60px }
+.target { position: fixed; left: 20px; top: 100px; width: 200px; height: 60px }
+canvas { position: absolute; left: 20px; top: 300px }
 </style>"""
 LINES = "".join(
     f"<p>Line {number}, and some words to fill it with text.</p>" for number in range(400)
@@ -47,6 +52,16 @@ PAGES = {
     "spinner": f'<div class=spinner></div><button onclick="{ANSWER}">Click</button>',
     "animation": f'<div class=slider></div><button onclick="{ANSWER}">Click</button>',
     "slow": f'<button onclick="setTimeout(() => {{ {ANSWER} }}, 200)">Click</button>',
+    "text": "<input class=wide autofocus value='some words in a field of text'>",
+    "box": "<input type=checkbox class=large>",
+    "tip": "<style>b { display: none } u:hover b { display: block }</style>"
+    "<u class=target>Here<b>A word about this</b></u>",
+    "title": "<u class=target title='A word about this'>Here</u>",
+    "video": f'<canvas width=640 height=360></canvas><button onclick="{ANSWER}">Click</button>'
+    "<script>const film = document.querySelector('canvas').getContext('2d'); let at = 0;"
+    "const draw = () => { at += 3; for (let y = 0; y < 360; y += 20) {"
+    "film.fillStyle = `hsl(${at + y} 80% 50%)`; film.fillRect(0, y, 640, 20); }"
+    "requestAnimationFrame(draw); }; draw();</script>",
 }
 
 
@@ -63,6 +78,8 @@ class Scene(NamedTuple):
     """Left, top, right and bottom of the part that moves by itself, in pixels of the picture."""
     seen: bool = True
     """True if the action changes the screen for good."""
+    clicks: bool = False
+    """True for an action that presses a button of the mouse."""
 
 
 def key(text: str) -> Callable[[Desktop], Done]:
@@ -71,6 +88,12 @@ def key(text: str) -> Callable[[Desktop], Done]:
 
 def click(desktop: Desktop) -> Done:
     return desktop.act("left_click", observe=True, coordinate=[80, 144])
+
+
+def pointed() -> Callable[[Desktop], Done]:
+    """Return an action that moves the pointer to the target of a page, and away the next time."""
+    places = cycle(([80, 144], [900, 500]))
+    return lambda desktop: desktop.act("mouse_move", observe=True, coordinate=next(places))
 
 
 SCENES = (
@@ -95,11 +118,19 @@ SCENES = (
         "long",
         lambda desktop: desktop.act("right_click", observe=True, coordinate=[600, 400]),
         ("Escape",),
+        clicks=True,
     ),
     Scene("browser: textarea", "form", key("a")),
-    Scene("browser: beside a spinner", "spinner", click, moving=(0, 57, 60, 115)),
-    Scene("browser: beside an animation", "animation", click, moving=(0, 250, 740, 400)),
-    Scene("browser: answer after 0.2 s", "slow", click),
+    Scene("browser: beside a spinner", "spinner", click, moving=(0, 57, 60, 115), clicks=True),
+    Scene(
+        "browser: beside an animation", "animation", click, moving=(0, 250, 740, 400), clicks=True
+    ),
+    Scene("browser: answer after 0.2 s", "slow", click, clicks=True),
+    Scene("browser: caret in a field", "text", key("Left"), seen=False),
+    Scene("browser: check box", "box", click, clicks=True),
+    Scene("browser: tooltip of the page", "tip", pointed()),
+    Scene("browser: tooltip of the browser", "title", pointed()),
+    Scene("browser: beside a video", "video", click, moving=(0, 240, 460, 520), clicks=True),
 )
 
 

@@ -1,0 +1,89 @@
+"""The connections to one service: kept open, and opened as many as requests run side by side.
+
+A request takes the connection that was used last. The service closes a connection that was idle for
+5 s; one that was idle for almost as long is not used again, because the service may close it while
+a request is on its way.
+"""
+
+import asyncio
+from pathlib import Path
+
+from .connection import Connection, ConnectionLost
+from .response import WholeResponse
+
+LONGEST_IDLE_SECONDS = 4.0
+"""Uvicorn's ``timeout_keep_alive`` is 5 s."""
+MOST_IDLE = 20
+CONNECT_SECONDS = 10.0
+
+
+class Connections:
+    """Connections to a Unix socket, or to a host and port."""
+
+    def __init__(self, place: Path | tuple[str, int]) -> None:
+        self._place = place
+        self._idle: list[Connection] = []
+        self._open: set[Connection] = set()
+
+    async def exchange(self, request: bytes, timeout: float, *, repeatable: bool) -> WholeResponse:
+        """Send a request and return its response; cancelling ends the request at the service.
+
+        A ``repeatable`` request is sent once more if an idle connection turns out to be closed.
+
+        Raises:
+            OSError: If the service cannot be reached; `TimeoutError` if it does not answer in time.
+            ConnectionLost: If it breaks off.
+            BrokenResponse: If it does not answer with HTTP.
+        """
+        connection = self._taken()
+        if connection is not None:
+            try:
+                return await self._exchanged(connection, request, timeout)
+            except ConnectionLost as error:
+                if error.has_begun or not repeatable:
+                    raise
+        return await self._exchanged(await self._opened(timeout), request, timeout)
+
+    def close(self) -> None:
+        """Close all connections; requests end with `ConnectionLost`."""
+        for connection in list(self._open):
+            connection.close()
+        self._open.clear()
+        self._idle.clear()
+
+    def _taken(self) -> Connection | None:
+        oldest = asyncio.get_running_loop().time() - LONGEST_IDLE_SECONDS
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open and connection.idle_since >= oldest:
+                return connection
+            self._drop(connection)
+        return None
+
+    async def _opened(self, timeout: float) -> Connection:
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(min(timeout, CONNECT_SECONDS)):
+            if isinstance(self._place, Path):
+                _, connection = await loop.create_unix_connection(Connection, str(self._place))
+            else:
+                _, connection = await loop.create_connection(Connection, *self._place)
+        self._open.add(connection)
+        return connection
+
+    async def _exchanged(
+        self, connection: Connection, request: bytes, timeout: float
+    ) -> WholeResponse:
+        try:
+            answer = await connection.exchange(request, timeout)
+        except BaseException:
+            self._drop(connection)
+            raise
+        if connection.is_open and len(self._idle) < MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            self._drop(connection)
+        return answer
+
+    def _drop(self, connection: Connection) -> None:
+        connection.close()
+        self._open.discard(connection)

@@ -1,0 +1,265 @@
+"""Connections to a server that is played by a script of bytes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from deskhand.desktop.client.http1.connection import ConnectionLost
+from deskhand.desktop.client.http1.connections import MOST_IDLE, Connections
+from deskhand.desktop.client.http1.response import BrokenResponse
+
+REQUEST = b"GET / HTTP/1.1\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+LAST = OK.replace(b"\r\nContent", b"\r\nConnection: close\r\nContent")
+PATIENCE = 20.0
+
+Play = Callable[[int, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+class Server:
+    """Plays a script for each connection, by its number, and counts them."""
+
+    def __init__(self, play: Play) -> None:
+        self._play = play
+        self.opened = 0
+        self.asked = asyncio.Event()
+        """Set when a request has come."""
+        self.left = asyncio.Event()
+        """Set when a client has closed its connection."""
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.opened += 1
+        try:
+            await self._play(self.opened, reader, writer)
+        finally:
+            writer.close()
+
+    async def requested(self, reader: asyncio.StreamReader) -> bool:
+        """Wait for a request; return False when the client has gone."""
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.left.set()
+            return False
+        self.asked.set()
+        return True
+
+
+def run(
+    play: Callable[[Server], Play],
+    scenario: Callable[[Connections, Server], Awaitable[None]],
+    unix: Path | None = None,
+) -> None:
+    async def limited() -> None:
+        server = Server(lambda *given: play(server)(*given))
+        if unix is None:
+            listening = await asyncio.start_server(server, "127.0.0.1")
+            place: Path | tuple[str, int] = ("127.0.0.1", listening.sockets[0].getsockname()[1])
+        else:
+            listening, place = await asyncio.start_unix_server(server, str(unix)), unix
+        connections = Connections(place)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await scenario(connections, server)
+        finally:
+            connections.close()
+            listening.close()
+
+    asyncio.run(limited())
+
+
+def answering(*answers: bytes) -> Callable[[Server], Play]:
+    """Answer the requests of each connection with these bytes, and close it after the last."""
+
+    def make(server: Server) -> Play:
+        async def play(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            for answer in answers:
+                if not await server.requested(reader):
+                    return
+                writer.write(answer)
+            await server.requested(reader)
+
+        return play
+
+    return make
+
+
+def silent(server: Server) -> Play:
+    async def play(_: int, reader: asyncio.StreamReader, __: asyncio.StreamWriter) -> None:
+        while await server.requested(reader):
+            pass
+
+    return play
+
+
+@pytest.mark.parametrize("unix", [True, False])
+def test_requests_one_after_the_other_use_one_connection(tmp_path: Path, unix: bool) -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        for _ in range(3):
+            answer = await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+            assert answer.content == b"ok"
+        assert server.opened == 1
+
+    run(answering(OK, OK, OK), scenario, tmp_path / "s" if unix else None)
+
+
+def test_requests_side_by_side_have_connections_of_their_own() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        count = MOST_IDLE + 5
+        for _ in range(2):
+            wanted = [
+                connections.exchange(REQUEST, PATIENCE, repeatable=False) for _ in range(count)
+            ]
+            assert {one.status for one in await asyncio.gather(*wanted)} == {200}
+        assert server.opened == count + 5  # those that were not kept
+
+    run(answering(*[OK] * 3), scenario)
+
+
+def test_a_connection_that_the_service_closes_is_not_used_again() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        for _ in range(2):
+            await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+        assert server.opened == 2
+
+    run(answering(LAST), scenario)
+
+
+def closing_the_second(server: Server) -> Play:
+    """Close the first connection when its second request has come, without an answer."""
+
+    async def play(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await server.requested(reader)
+        writer.write(OK)
+        if await server.requested(reader) and number > 1:
+            writer.write(OK)
+
+    return play
+
+
+def test_a_repeatable_request_is_sent_again_after_a_closed_idle_connection() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        for _ in range(2):
+            assert (await connections.exchange(REQUEST, PATIENCE, repeatable=True)).status == 200
+        assert server.opened == 2
+
+    run(closing_the_second, scenario)
+
+
+def test_any_other_request_is_sent_once() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+        with pytest.raises(ConnectionLost, match="broken off"):
+            await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+        assert server.opened == 1
+
+    run(closing_the_second, scenario)
+
+
+def test_an_answer_that_breaks_off_is_not_requested_again() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        with pytest.raises(ConnectionLost) as lost:
+            await connections.exchange(REQUEST, PATIENCE, repeatable=True)
+        assert lost.value.has_begun
+        assert server.opened == 1
+
+    def cut(server: Server) -> Play:
+        async def play(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await server.requested(reader)
+            writer.write(OK[:-1])
+
+        return play
+
+    run(cut, scenario)
+
+
+def test_a_cancelled_request_ends_at_the_service_too() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        request = asyncio.create_task(connections.exchange(REQUEST, PATIENCE, repeatable=True))
+        await server.asked.wait()
+        request.cancel()
+        await asyncio.gather(request, return_exceptions=True)
+        await server.left.wait()
+
+    run(silent, scenario)
+
+
+def test_silence_ends_a_request_and_its_connection() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        with pytest.raises(TimeoutError):
+            await connections.exchange(REQUEST, 0.01, repeatable=True)
+        await server.left.wait()
+
+    run(silent, scenario)
+
+
+def test_an_answer_may_take_longer_than_its_pauses() -> None:
+    def slow(server: Server) -> Play:
+        async def play(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await server.requested(reader)
+            for at in range(len(OK)):
+                writer.write(OK[at : at + 1])
+                await asyncio.sleep(0.02)
+
+        return play
+
+    async def scenario(connections: Connections, _: Server) -> None:
+        answer = await connections.exchange(REQUEST, 0.5, repeatable=False)
+        assert answer.content == b"ok"
+
+    run(slow, scenario)
+
+
+def test_what_is_no_http_is_refused() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        with pytest.raises(BrokenResponse):
+            await connections.exchange(REQUEST, PATIENCE, repeatable=True)
+        await server.left.wait()
+
+    run(answering(b"SSH-2.0-x\r\n\r\n", b""), scenario)
+
+
+def test_bytes_without_a_request_close_the_connection() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+        await server.left.wait()
+        await connections.exchange(REQUEST, PATIENCE, repeatable=False)
+        assert server.opened == 2
+
+    def talking(server: Server) -> Play:
+        async def play(
+            number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        ) -> None:
+            await server.requested(reader)
+            writer.write(OK)
+            await writer.drain()
+            if number == 1:
+                await asyncio.sleep(0.05)
+                writer.write(b"more")
+            await server.requested(reader)
+
+        return play
+
+    run(talking, scenario)
+
+
+def test_a_closed_client_ends_its_requests() -> None:
+    async def scenario(connections: Connections, server: Server) -> None:
+        request = asyncio.create_task(connections.exchange(REQUEST, PATIENCE, repeatable=True))
+        await server.asked.wait()
+        connections.close()
+        with pytest.raises(ConnectionLost):
+            await request
+
+    run(silent, scenario)
+
+
+def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        for place in (tmp_path / "none", ("127.0.0.1", 1)):
+            with pytest.raises(OSError, match=r"refused|No such file|Connect"):
+                await Connections(place).exchange(REQUEST, PATIENCE, repeatable=True)
+
+    asyncio.run(scenario())
