@@ -69,7 +69,7 @@ async def old_query(store: Store) -> int:
     cursor: str | None = None
     while len(found) < PAGE:
         at = cursor
-        page = await store.read(
+        page = await store.read_short(
             lambda s, at=at: chats.page(s, parent=None, state=None, limit=OLD_PAGE, cursor=at)  # type: ignore[misc]
         )
         found += [chat for chat in page.chats if chat.recording_file_ids]

@@ -80,7 +80,7 @@ async def _measured(store: Store) -> None:
     runs = RunList(store)
 
     async def next_page(cursor: str | None) -> Page:
-        return await store.read(
+        return await store.read_short(
             lambda s: chats.page(s, parent=None, state=None, limit=100, cursor=cursor)
         )
 

@@ -35,7 +35,7 @@ class RunList:
             StoreUnavailable: If the database cannot be read.
         """
         query = _query(wanted)
-        return await self._store.read(lambda session: paged(session, query, limit, cursor))
+        return await self._store.read_short(lambda session: paged(session, query, limit, cursor))
 
 
 def _query(wanted: RunFilter) -> Select[ChatRow]:

@@ -48,7 +48,11 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
     Raises:
         UnknownRow: If the chat does not exist.
     """
-    chat = await session.get(ChatRow, chat_id)
+    return await session.run_sync(lambda s: _row(s, chat_id))
+
+
+def _row(session: Session, chat_id: str) -> ChatRow:
+    chat = session.get(ChatRow, chat_id)
     if chat is None:
         raise UnknownRow("chat", chat_id)
     return chat
@@ -185,8 +189,8 @@ async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
     return [file.id for file in files]
 
 
-async def page(
-    session: AsyncSession,
+def page(
+    session: Session,
     visible: ColumnElement[bool] = EVERY_CHAT,
     *,
     parent: str | None,
@@ -205,12 +209,10 @@ async def page(
         query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
         query = query.where(ChatRow.state == state)
-    return await paged(session, query, limit, cursor)
+    return paged(session, query, limit, cursor)
 
 
-async def paged(
-    session: AsyncSession, query: Select[ChatRow], limit: int, cursor: str | None
-) -> Page:
+def paged(session: Session, query: Select[ChatRow], limit: int, cursor: str | None) -> Page:
     """Return a page of the chats of a query, newest first.
 
     Raises:
@@ -218,46 +220,48 @@ async def paged(
     """
     if cursor is not None:
         # A key and not an offset, so that new chats do not shift the pages. Times may be equal.
-        last = await get(session, cursor)
+        last = _row(session, cursor)
         older = and_(ChatRow.created_at == last.created_at, ChatRow.id < last.id)
         query = query.where(or_(ChatRow.created_at < last.created_at, older))
     # One row more than asked for shows whether there is another page.
     query = query.order_by(ChatRow.created_at.desc(), ChatRow.id.desc()).limit(limit + 1)
-    rows = list(await session.scalars(query))
+    rows = list(session.scalars(query))
     more = rows[limit - 1].id if len(rows) > limit else None
-    return Page(await views(session, rows[:limit]), more)
+    return Page(views(session, rows[:limit]), more)
 
 
-async def recorded(
-    session: AsyncSession, limit: int, cursor: str | None, visible: ColumnElement[bool] = EVERY_CHAT
+def recorded(
+    session: Session, limit: int, cursor: str | None, visible: ColumnElement[bool] = EVERY_CHAT
 ) -> Page:
     """Return a page of the chats with files of recordings, newest first."""
     files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
     query = select(ChatRow).where(ChatRow.archived.is_(False), visible, exists().where(files))
-    return await paged(session, query, limit, cursor)
+    return paged(session, query, limit, cursor)
 
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:
     """Return the view of one chat."""
-    return (await views(session, [await get(session, chat_id)]))[0]
+    return await session.run_sync(lambda s: views(s, [_row(s, chat_id)])[0])
 
 
-async def views(session: AsyncSession, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
+def views(session: Session, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
     """Return the views of chats, in a fixed number of queries."""
+    if not rows:
+        return ()
     ids = [row.id for row in rows]
     # One query for each kind of row and not for each chat: a page may have 1,000 chats.
     turns: dict[str, list[TurnRow]] = {}
-    for turn in await _turns(session, ids):
+    for turn in _turns(session, ids):
         turns.setdefault(turn.chat_id, []).append(turn)
-    steps = await _counts(session, StepRow.chat_id, ids)
-    queued = await _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
+    steps = _counts(session, StepRow.chat_id, ids)
+    queued = _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
     children: dict[str, list[str]] = {}
     below = select(ChatRow.id, ChatRow.parent_id).where(ChatRow.parent_id.in_(ids))
-    for child_id, parent_id in await session.execute(below.order_by(ChatRow.created_at)):
+    for child_id, parent_id in session.execute(below.order_by(ChatRow.created_at)):
         children.setdefault(str(parent_id), []).append(child_id)
     asking = [row.id for row in rows if row.state == "requires_action"]
-    questions = await _open_questions(session, asking)
-    newest = await last_steps(session, [row.id for row in rows if row.state in AT_WORK])
+    questions = _open_questions(session, asking)
+    newest = last_steps(session, [row.id for row in rows if row.state in AT_WORK])
     return tuple(
         replace(
             _view(
@@ -298,11 +302,11 @@ def question_of(row: QuestionRow) -> ChatQuestion:
     )
 
 
-async def _open_questions(session: AsyncSession, ids: Sequence[str]) -> dict[str, ChatQuestion]:
+def _open_questions(session: Session, ids: Sequence[str]) -> dict[str, ChatQuestion]:
     if not ids:
         return {}
     query = select(QuestionRow).where(QuestionRow.chat_id.in_(ids), QuestionRow.state == "open")
-    return {row.chat_id: question_of(row) for row in await session.scalars(query)}
+    return {row.chat_id: question_of(row) for row in session.scalars(query)}
 
 
 def _required(question: ChatQuestion | None) -> dict[str, Any] | None:
@@ -313,16 +317,14 @@ def _answer_wait(question: ChatQuestion | None) -> WaitingFor | None:
     return None if question is None else waiting_for("question", question.asked_at)
 
 
-async def _turns(session: AsyncSession, ids: Sequence[str]) -> list[TurnRow]:
+def _turns(session: Session, ids: Sequence[str]) -> list[TurnRow]:
     query = select(TurnRow).where(TurnRow.chat_id.in_(ids)).order_by(TurnRow.number)
-    return list(await session.scalars(query))
+    return list(session.scalars(query))
 
 
-async def _counts(
-    session: AsyncSession, column: Any, ids: Sequence[str], *conditions: Any
-) -> dict[str, int]:
+def _counts(session: Session, column: Any, ids: Sequence[str], *conditions: Any) -> dict[str, int]:
     query = select(column, func.count()).where(column.in_(ids), *conditions).group_by(column)
-    return {chat_id: count for chat_id, count in await session.execute(query)}  # noqa: C416
+    return {chat_id: count for chat_id, count in session.execute(query)}  # noqa: C416
 
 
 def _view(

@@ -253,14 +253,14 @@ def view(step: StepRow) -> StepView:
     return StepView(**{name: getattr(step, name) for name in _VIEWED})
 
 
-async def last_steps(session: AsyncSession, ids: Sequence[str]) -> dict[str, Json]:
+def last_steps(session: Session, ids: Sequence[str]) -> dict[str, Json]:
     """Return the newest step of each chat that has one, by the chat's id."""
     if not ids:
         return {}
     newest = select(StepRow.chat_id, func.max(StepRow.index)).where(StepRow.chat_id.in_(ids))
     places = tuple_(StepRow.chat_id, StepRow.index).in_(newest.group_by(StepRow.chat_id))
     columns = (StepRow.tool, StepRow.action, StepRow.title, StepRow.arguments)
-    found = await session.execute(select(StepRow.chat_id, *columns).where(places))
+    found = session.execute(select(StepRow.chat_id, *columns).where(places))
     return {
         chat_id: last_step(tool, action, title, arguments)
         for chat_id, tool, action, title, arguments in found

@@ -172,7 +172,7 @@ def test_a_member_sees_own_and_shared_runs_with_their_children(tmp_path: Path) -
 
         async def listed() -> set[str]:
             seen = visible_to(ada.id)
-            page = await made.store.read(
+            page = await made.store.read_short(
                 lambda s: chats.page(s, seen, parent=None, state=None, limit=9, cursor=None)
             )
             return {one.id for one in page.chats}

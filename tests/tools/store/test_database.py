@@ -68,7 +68,7 @@ def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path
             await store.write(record)
             await store.write(downgrade)
         async with await Store.open(tmp_path / "deskhand.db") as store:
-            page = await store.read(lambda s: chats.recorded(s, 9, None))
+            page = await store.read_short(lambda s: chats.recorded(s, 9, None))
             return [chat.id for chat in page.chats]
 
     assert asyncio.run(scenario()) == ["a"]

@@ -110,9 +110,9 @@ def test_chats_with_recordings_are_found_by_their_index(tmp_path: Path) -> None:
         later.recording = {"file_ids": []}
 
     async def check(session: AsyncSession) -> None:
-        first = await chats.recorded(session, 2, None)
+        first = await session.run_sync(chats.recorded, 2, None)
         assert [chat.id for chat in first.chats] == ["5", "3"]
-        last = await chats.recorded(session, 2, first.next_cursor)
+        last = await session.run_sync(chats.recorded, 2, first.next_cursor)
         assert [chat.id for chat in last.chats] == ["1"]
         assert last.next_cursor is None
         plan = "EXPLAIN QUERY PLAN SELECT chat_id FROM turns WHERE recorded"

@@ -9,11 +9,12 @@ import contextlib
 import posixpath
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.agents.costs.counts import CostCounts
 from deskhand.tools.agents.desktops.ports import ChatSettings, Now
@@ -90,9 +91,9 @@ class ChatRepository:
         """Return a chat. Raises ``UnknownRow`` when there is none."""
         return self.shown(await self.store.read(lambda session: chats.view(session, chat_id)))
 
-    async def page(self, query: Callable[[AsyncSession], Awaitable[Page]]) -> Page:
+    async def page(self, query: Callable[[Session], Page]) -> Page:
         """Return a page of chats with what they wait for."""
-        page = await self.store.read(query)
+        page = await self.store.read_short(query)
         return replace(page, chats=tuple(map(self.shown, page.chats)))
 
     def shown(self, view: ChatView) -> ChatView:

@@ -318,7 +318,9 @@ class ChildChats:
 
 
 async def _children(session: AsyncSession, caller_id: str) -> Sequence[ChatView]:
-    page = await chats.page(session, parent=caller_id, state=None, limit=1000, cursor=None)
+    page = await session.run_sync(
+        lambda s: chats.page(s, parent=caller_id, state=None, limit=1000, cursor=None)
+    )
     return sorted(page.chats, key=lambda view: (view.updated_at, view.id), reverse=True)
 
 
