@@ -11,6 +11,7 @@ import ipaddress
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
@@ -32,6 +33,8 @@ FORM_DIALECTS = ("osworld",)
 """Dialects whose clients send forms."""
 CALLING_DIALECT = "deskhand.dialect"
 """Key of an ASGI scope: the dialect for whose client this process makes the request itself."""
+_HOSTS = 128
+"""How many hosts of requests are remembered with the decision about them."""
 BASE_PATH = "deskhand.base_path"
 """Key of an ASGI scope: the path below which a proxy serves this service, as ``/desk``."""
 _DIALECT = re.compile(r"/api/v0/desktop(?:s/[^/]+/desktop)?/as/(\w+)(?:/.*)?", re.DOTALL)
@@ -139,19 +142,22 @@ class AccessPolicy:
         A share link covers it only where that was requested. True for requests that are not about
         a chat or a file.
         """
+        if facts.principal is None or ADMIN in facts.principal.scopes:
+            return True
         needed = self.need(facts)
-        if facts.principal is None or needed is None or needed.kind not in ("chat", "file"):
+        if needed is None or needed.kind not in ("chat", "file"):
             return True
         return allows(facts.principal.scopes, needed._replace(level="view"), facts.family)
 
     def _scope_refusal(self, facts: RequestFacts, principal: Principal) -> Denial | None:
+        if ADMIN in principal.scopes:
+            return None
         if not allows(principal.scopes, self.need(facts), facts.family):
             return Denial(403, "Not allowed.", "this credential is not good for that")
         # The header decides in whose name the desktop acts, so a chat's credential may name only
         # its own chat and those below it.
         bound = chats_of(principal.scopes)
-        limited = bound or (principal.person and ADMIN not in principal.scopes)
-        if limited and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
+        if (bound or principal.person) and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
             return Denial(403, "Not allowed.", "this credential speaks for another chat")
         return None
 
@@ -217,8 +223,11 @@ def host_allowed(host: str | None, listed: Collection[str]) -> bool:
     # another program may read another host there.
     if host is None or any(mark in host for mark in "@/?#\\"):
         return False
-    if host in listed:
-        return True
+    return host in listed or _is_local(host, frozenset(listed))
+
+
+@lru_cache(_HOSTS)
+def _is_local(host: str, listed: frozenset[str]) -> bool:
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

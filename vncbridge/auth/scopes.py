@@ -6,7 +6,7 @@ or ``run:ID:conversation`` (the same with messages and attached files).
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -110,6 +110,23 @@ RULES = (
 )
 """The first rule that matches applies; without one, only administrators pass."""
 
+
+def _begin(parts: Sequence[str]) -> tuple[str, ...]:
+    """Return the parts of a path that no rule has a ``*`` for."""
+    return tuple(parts[: 4 if parts[1:3] == ["api", "v0"] else 2])
+
+
+def _by_begin() -> dict[tuple[str, ...], list[tuple[Rule, list[str]]]]:
+    table: dict[tuple[str, ...], list[tuple[Rule, list[str]]]] = {}
+    for rule in RULES:
+        parts = rule.path.split("/")
+        table.setdefault(_begin(parts), []).append((rule, parts))
+    return table
+
+
+_BY_BEGIN = _by_begin()
+"""The rules in their order, by the begin of their paths."""
+
 DIALECT_CALLS = (
     "/api/v0/append-file",
     "/api/v0/file-status",
@@ -156,10 +173,9 @@ def need(path: str, *, reads: bool, own_desktop: str = "", by_dialect: bool = Fa
         # plane without their prefix.
         path = _seen_from_outside(path, own_desktop)
     parts = path.split("/")
-    for rule in RULES:
+    for rule, wanted in _BY_BEGIN.get(_begin(parts), ()):
         if rule.reads and not reads:
             continue
-        wanted = rule.path.split("/")
         fits = len(parts) == len(wanted) if rule.whole else len(parts) >= len(wanted)
         if fits and all(w in ("*", part) for w, part in zip(wanted, parts, strict=False)):
             found = [part for w, part in zip(wanted, parts, strict=False) if w == "*"]
