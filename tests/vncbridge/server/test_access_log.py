@@ -147,3 +147,42 @@ def test_signs_of_life_are_not_logged(file: Path) -> None:
     ask(STARTED, path="/healthz")
     ask(type="lifespan")
     assert lines(file) == []
+
+
+def test_the_chat_of_a_credential_is_logged_too(file: Path) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        # As access control does for a credential that is bound to a chat.
+        scope["headers"] = [*scope["headers"], (b"deskhand-chat-id", CHAT.encode())]
+
+    async def unused(message: Message | None = None) -> Message:
+        raise AssertionError
+
+    scope: Scope = {"type": "http", "method": "GET", "path": "/x", "headers": []}
+    asyncio.run(AccessLog(app)(scope, unused, unused))  # type: ignore[arg-type]
+    assert lines(file)[0]["chat_id"] == CHAT
+
+
+def test_a_line_is_built_only_where_it_is_written(tmp_path: Path) -> None:
+    looks: list[str] = []
+
+    class Caller:
+        @property
+        def name(self) -> str:
+            looks.append("looked")
+            return "owner"
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"] = {"principal": Caller()}
+
+    async def unused(message: Message | None = None) -> Message:
+        raise AssertionError
+
+    def request() -> None:
+        scope: Scope = {"type": "http", "method": "GET", "path": "/x", "headers": []}
+        asyncio.run(AccessLog(app)(scope, unused, unused))  # type: ignore[arg-type]
+
+    request()
+    assert looks == []
+    with logged(tmp_path / "logs"):
+        request()
+    assert looks == ["looked"]
