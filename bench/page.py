@@ -108,6 +108,25 @@ def plane(found: Json) -> Iterator[str]:
     )
 
 
+def calls(found: Json) -> Iterator[str]:
+    yield "## What a call costs"
+    yield (
+        "Our client beside a loop of Python's `http.client`, and the processor time of the control"
+        " plane beside that of commit 8e6a026f, in one run (`python -m bench.calls DESKHAND`, load"
+        f" {found['machine']['load_before']} before it). A goal counts on a quiet machine."
+    )
+    goals = found["goals"]
+
+    def goal(name: str) -> str:
+        return f"{goals[name]:g} ms" if name in goals else ""
+
+    rows = ((name, f"{ms:.2f} ms", goal(name)) for name, ms in found["desktop_ms"].items())
+    yield markdown_table(("call to a desktop", "median", "goal"), rows)
+    ours, before = (found["plane_cpu_ms"][name] for name in ("ours", "before"))
+    costs = ((name, f"{ours[name]:.2f} ms", f"{before[name]:.2f} ms", goal(name)) for name in ours)
+    yield markdown_table(("call to the control plane", "ours", "at 8e6a026f", "goal"), costs)
+
+
 def relay(found: Json) -> Iterator[str]:
     yield "## Watching live"
     yield (
@@ -354,6 +373,7 @@ SECTIONS = {
     "fleet": fleet,
     "frame_cost": frame_cost,
     "plane": plane,
+    "calls": calls,
     "waiting": waiting,
     "agents_overhead": agents_overhead,
     "agents_calls": agents_calls,
