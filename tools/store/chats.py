@@ -48,10 +48,11 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
     Raises:
         UnknownRow: If the chat does not exist.
     """
-    return await session.run_sync(lambda s: _row(s, chat_id))
+    return await session.run_sync(lambda s: row_of(s, chat_id))
 
 
-def _row(session: Session, chat_id: str) -> ChatRow:
+def row_of(session: Session, chat_id: str) -> ChatRow:
+    """Do as `get`, in a thread."""
     chat = session.get(ChatRow, chat_id)
     if chat is None:
         raise UnknownRow("chat", chat_id)
@@ -220,7 +221,7 @@ def paged(session: Session, query: Select[ChatRow], limit: int, cursor: str | No
     """
     if cursor is not None:
         # A key and not an offset, so that new chats do not shift the pages. Times may be equal.
-        last = _row(session, cursor)
+        last = row_of(session, cursor)
         older = and_(ChatRow.created_at == last.created_at, ChatRow.id < last.id)
         query = query.where(or_(ChatRow.created_at < last.created_at, older))
     # One row more than asked for shows whether there is another page.
@@ -241,7 +242,7 @@ def recorded(
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:
     """Return the view of one chat."""
-    return await session.run_sync(lambda s: views(s, [_row(s, chat_id)])[0])
+    return await session.run_sync(lambda s: views(s, [row_of(s, chat_id)])[0])
 
 
 def views(session: Session, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:

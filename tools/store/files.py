@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import delete as delete_rows
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.views import FileView
 
@@ -42,6 +43,11 @@ async def insert(
     session: AsyncSession, stored: StoredFile, facts: FileFacts, now: float
 ) -> FileRow:
     """Insert the row of a file whose bytes are stored already."""
+    return await session.run_sync(insert_short, stored, facts, now)
+
+
+def insert_short(session: Session, stored: StoredFile, facts: FileFacts, now: float) -> FileRow:
+    """Do as `insert`, in a thread."""
     file = FileRow(
         id=stored.id,
         chat_id=facts.chat_id,
@@ -54,11 +60,11 @@ async def insert(
         details=facts.details,
     )
     session.add(file)
-    await session.flush()
+    session.flush()
     if facts.listed_with is not None:
         # After the row of the file, to which the foreign key of this one refers.
         session.add(ChatFileRow(chat_id=facts.listed_with, file_id=file.id, created_at=now))
-        await session.flush()
+        session.flush()
     return file
 
 

@@ -53,10 +53,15 @@ async def fixed_head(session: AsyncSession, chat_id: str, content: Json, now: fl
 
 async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> int:
     """Add a message at the end of the history; return its position, counted from 0."""
+    return await session.run_sync(append_short, chat_id, message, now)
+
+
+def append_short(session: Session, chat_id: str, message: Message, now: float) -> int:
+    """Do as `append`, in a thread."""
     row = _row(chat_id, message, now)
-    row.position = position = await _next_position(session, chat_id)
+    row.position = position = _next_position(session, chat_id)
     session.add(row)
-    await session.flush()
+    session.flush()
     return position
 
 
@@ -97,7 +102,7 @@ async def promote(session: AsyncSession, chat_id: str) -> bool:
     first = await session.scalar(query.order_by(schema.MessageRow.id).limit(1))
     if first is None:
         return False
-    first.position = await _next_position(session, chat_id)
+    first.position = await session.run_sync(_next_position, chat_id)
     await session.flush()
     return True
 
@@ -121,7 +126,7 @@ async def promote_after_step(session: AsyncSession, chat_id: str) -> int:
     )
     rows = list(await session.scalars(query.order_by(schema.MessageRow.id)))
     for row in rows:
-        row.position = await _next_position(session, chat_id)
+        row.position = await session.run_sync(_next_position, chat_id)
         await session.flush()
     return len(rows)
 
@@ -161,8 +166,8 @@ def _row(chat_id: str, message: Message, now: float) -> schema.MessageRow:
     )
 
 
-async def _next_position(session: AsyncSession, chat_id: str) -> int:
+def _next_position(session: Session, chat_id: str) -> int:
     query = select(func.max(schema.MessageRow.position)).where(schema.MessageRow.chat_id == chat_id)
     # Two callers cannot get the same number: ``Store.write`` admits one writer at a time.
-    last = await session.scalar(query)
+    last = session.scalar(query)
     return 0 if last is None else last + 1

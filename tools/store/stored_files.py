@@ -8,7 +8,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
 
-from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy import Connection
+from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.views import FileView
 
@@ -193,8 +194,9 @@ class StoredFiles:
     async def _insert(self, stored: StoredFile, facts: FileFacts) -> FileView:
         now = self._now()
 
-        async def insert(session: AsyncSession) -> FileView:
-            return files.view(await files.insert(session, stored, facts, now))
+        def insert(connection: Connection) -> FileView:
+            with Session(connection, expire_on_commit=False) as session:
+                return files.view(files.insert_short(session, stored, facts, now))
 
         try:
             if facts.kind != "step":
@@ -203,7 +205,7 @@ class StoredFiles:
                 await self._store.retried(
                     lambda: asyncio.to_thread(self._disk.describe, stored.id, description)
                 )
-            made = await self._store.write(insert)
+            made = await self._store.write_short(insert)
         except Exception:
             # Not on CancelledError: the transaction ends nevertheless, so that the row may exist.
             await self.discard([stored.id])

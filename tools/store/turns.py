@@ -2,6 +2,7 @@
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import Session
 
 from .errors import UnknownRow
 from .schema import ChatRow, TurnRow
@@ -44,8 +45,13 @@ async def begin_compaction(session: AsyncSession, chat: ChatRow, now: float) -> 
 
 async def current(session: AsyncSession, chat: ChatRow) -> TurnRow | None:
     """Return the newest turn; a chat without messages has none."""
+    return await session.run_sync(current_short, chat)
+
+
+def current_short(session: Session, chat: ChatRow) -> TurnRow | None:
+    """Do as `current`, in a thread."""
     query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
-    return await session.scalar(query)
+    return session.scalar(query)
 
 
 async def compacts(session: AsyncSession, chat_id: str) -> bool:

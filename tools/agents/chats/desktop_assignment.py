@@ -87,7 +87,7 @@ class DesktopAssignment:
         ``failed`` after a call that failed: a service that was just killed does not answer, and
         its keeper may still run.
         """
-        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
+        chat = await self._repository.store.read_short(lambda s: chats.row_of(s, chat_id))
         if chat.requested_desktop is None or chat.desktop_id is None:
             return None
         if failed:

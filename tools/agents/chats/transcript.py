@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass
 
+from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -67,16 +68,18 @@ class StoredTranscript:
     async def append(self, message: Message, usage: Usage | None = None) -> None:
         """Append a message, and add the tokens that it used to those of the turn."""
 
-        async def work(session: AsyncSession) -> tuple[int, int]:
-            chat = await chats.get(session, self._chat_id)
-            now = self._repository.now()
-            position = await messages.append(session, chat.id, message, now)
-            if usage is not None:
-                await _add_usage(session, chat, usage)
-            transitions.bump_version(chat, now)
-            return position, chat.version
+        def work(connection: Connection) -> tuple[int, int]:
+            with Session(connection, expire_on_commit=False) as session:
+                chat = chats.row_of(session, self._chat_id)
+                now = self._repository.now()
+                position = messages.append_short(session, chat.id, message, now)
+                if usage is not None:
+                    _add_usage(session, chat, usage)
+                transitions.bump_version(chat, now)
+                session.flush()
+                return position, chat.version
 
-        position, version = await self._repository.store.write(work)
+        position, version = await self._repository.store.write_short(work)
         if usage is not None:
             self._repository.costs.add_usage(usage)
         known = self._messages
@@ -136,7 +139,7 @@ class StoredTranscript:
             now = self._repository.now()
             chat = await chats.get(session, self._chat_id)
             transitions.bump_version(chat, now)
-            await _add_usage(session, chat, usage)
+            await session.run_sync(_add_usage, chat, usage)
             ended = steps.StepEnd(
                 "failed" if stored is None else "done",
                 result_to_json(ToolResult(step_id, (Text(text),), is_error=stored is None)),
@@ -202,8 +205,8 @@ class StoredTranscript:
             self._repository.hub.publish("message", self._chat_id, {})
 
 
-async def _add_usage(session: AsyncSession, chat: ChatRow, usage: Usage) -> None:
-    turn = await turns.current(session, chat)
+def _add_usage(session: Session, chat: ChatRow, usage: Usage) -> None:
+    turn = turns.current_short(session, chat)
     if turn is None:
         return
     turn.input_tokens += usage.input_tokens
