@@ -54,6 +54,23 @@ def settle(found: Json) -> Iterator[str]:
     yield markdown_table(("scene", "the same", "action to picture"), rows)
 
 
+def settle_rules(found: Json) -> Iterator[str]:
+    yield (
+        "The silence that is waited for: 100 ms, and 50 ms while little was painted (*small*)."
+        " Wrong pictures of all trials, and the median time from the action to the verdict, with"
+        " several desktops side by side and with both processors busy:"
+    )
+    busy = json.loads((RESULTS / "settle_rules_busy.json").read_text())["scenes"]
+    rows = []
+    for scene, rules in found["scenes"].items():
+        for name, it in rules.items():
+            other = busy[scene][name]
+            cells = (f"{one['wrong']} of {one['of']}" for one in (it, other))
+            rows.append((scene, name, *cells, f"{it['ms']} ms", f"{other['ms']} ms"))
+    head = ("scene", "silence", "wrong", "wrong, busy", "time", "time, busy")
+    yield markdown_table(head, rows)
+
+
 def recording(found: Json) -> Iterator[str]:
     yield "## Recording"
     yield "CPU of the recorder, of the X server for it, and of what is done afterwards."
@@ -365,6 +382,7 @@ SECTIONS = {
     "screenshot": screenshots,
     "service": service,
     "settle": settle,
+    "settle_rules": settle_rules,
     "recording": recording,
     "relay": relay,
     "forward": forward,

@@ -90,6 +90,11 @@ def click(desktop: Desktop) -> Done:
     return desktop.act("left_click", observe=True, coordinate=[80, 144])
 
 
+def in_turns(*keys: str) -> Callable[[Desktop], Done]:
+    turns = cycle(keys)
+    return lambda desktop: desktop.keyboard.press(next(turns), observe=True)
+
+
 def pointed() -> Callable[[Desktop], Done]:
     """Return an action that moves the pointer to the target of a page, and away the next time."""
     places = cycle(([80, 144], [900, 500]))
@@ -126,7 +131,7 @@ SCENES = (
         "browser: beside an animation", "animation", click, moving=(0, 250, 740, 400), clicks=True
     ),
     Scene("browser: answer after 0.2 s", "slow", click, clicks=True),
-    Scene("browser: caret in a field", "text", key("Left"), seen=False),
+    Scene("browser: caret in a field", "text", in_turns("End", "Home"), seen=False),
     Scene("browser: check box", "box", click, clicks=True),
     Scene("browser: tooltip of the page", "tip", pointed()),
     Scene("browser: tooltip of the browser", "title", pointed()),

@@ -39,59 +39,27 @@ SCALE = 1.5
 CLICKED = Point(120, 216)
 """Where the clicks of the scenes are, in pixels of the screen."""
 PANEL = Region(0, 1080 - 48, 1920, 1080)
-TODAY = SettleRule()
-
-
-@dataclass
-class SmallFirst(Settle):
-    """Less silence as long as all paint is in a small area."""
-
-    quick: float = 0.06
-    area: int = 640 * 48
-    _painted: int = field(default=0, init=False)
-
-    def painted(self, damage: Damage) -> None:
-        """Record damage, and its area."""
-        self._painted += sum(one.size.width * one.size.height for one in damage.regions)
-        super().painted(damage)
-
-    def _rested(self, last: float) -> float:
-        if self._painted > self.area or not self._arrived:
-            return super()._rested(last)
-        quiet = max(self.quick, 2.0 * self._pause)
-        return max(last, self.started) + min(quiet, 3 * self.rule.quiet)
 
 
 Make = Callable[[float, tuple[Damage, ...], Point | None], Settle]
 
 
-def small(quick: float, area: int) -> Make:
-    def make(started: float, recent: tuple[Damage, ...], clicked: Point | None) -> Settle:
-        return SmallFirst(
-            *(TODAY, started, recent), margins=(PANEL,), clicked=clicked, quick=quick, area=area
-        )
-
-    return make
-
-
-def flat(quiet: float) -> Make:
-    rule = SettleRule(quiet=quiet)
+def rule(quiet: float, small: float | None = None) -> Make:
+    settle = SettleRule(quiet=quiet, small_quiet=quiet if small is None else small)
 
     def make(started: float, recent: tuple[Damage, ...], clicked: Point | None) -> Settle:
-        return Settle(rule, started, recent, margins=(PANEL,), clicked=clicked)
+        return Settle(settle, started, recent, margins=(PANEL,), clicked=clicked)
 
     return make
 
 
 RULES: dict[str, Make] = {
-    "100 ms": flat(0.1),
-    "60 ms": flat(0.06),
-    "40 ms, a character": small(0.04, 40 * 40),
-    "50 ms, a character": small(0.05, 40 * 40),
-    "50 ms, a line": small(0.05, 640 * 48),
-    "60 ms, a button": small(0.06, 640 * 120),
+    "100 ms": rule(0.1),
+    "60 ms": rule(0.06),
+    "100 ms, small 60": rule(0.1, 0.06),
+    "100 ms, small 50": rule(0.1, 0.05),
+    "100 ms, small 40": rule(0.1, 0.04),
 }
-"""What was tried: one time for all, and a shorter one while little was painted."""
 
 
 @dataclass

@@ -220,6 +220,7 @@ def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
     quiet = milliseconds.get("quiet_ms", 100) / 1000
     return SettleRule(
         quiet=quiet,
+        small_quiet=quiet if "quiet_ms" in milliseconds else SettleRule.small_quiet,
         # A caller that asks for a longer quiet time does not accept a shorter one when nothing
         # changes at all.
         grace=max(SettleRule.grace, quiet),

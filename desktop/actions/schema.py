@@ -47,7 +47,10 @@ _SETTLE: Json = component(
         "type": "object",
         "additionalProperties": False,
         "properties": {
-            "quiet_ms": {**_MILLISECONDS, "default": 100},
+            "quiet_ms": {
+                **_MILLISECONDS,
+                "description": "By default 100, and 50 while little was painted.",
+            },
             "max_ms": {**_MILLISECONDS, "default": 3000},
             "ignore": {
                 "type": "array",

@@ -3,7 +3,8 @@
 The wait begins with the action (``started``) and ends with one of three verdicts:
 
     no_change   nothing was painted for ``grace`` seconds
-    quiet       the last paint is ``quiet`` seconds ago, or longer where paints come far apart
+    quiet       the last paint is ``quiet`` seconds ago, or ``small_quiet`` while little was
+                painted, and longer where paints come far apart
     ceiling     the screen was still painted ``longest`` seconds after the action
 
 Events: ``painted`` (damage) and the passing of time, which the caller passes to ``verdict``. The
@@ -37,6 +38,8 @@ _RHYTHM = 2.0
 _LONGEST_QUIET = 3.0
 """Upper limit of the required silence, in multiples of the rule's quiet time."""
 
+_SMALL_PAINT = 640 * 48
+"""Pixels of all paint that make a small change: a key in a line of text, a caret, a tooltip."""
 # A panel shows a new title before the window itself is painted. The window may take this many times
 # the grace time of a first paint.
 _ANNOUNCED = 2.0
@@ -58,6 +61,8 @@ class SettleRule:
 
     quiet: float = 0.1
     """Shortest silence that counts as rest; more is required where paints come far apart."""
+    small_quiet: float = 0.05
+    """The same after a small change. `bench.settle_rules` compares it with other times."""
     longest: float = 3.0
     """Longest wait."""
     grace: float = 0.25
@@ -87,6 +92,8 @@ class Settle:
     regions: list[Region] = field(default_factory=list, init=False)
     """All damage since the action except in ignored regions. Restless regions are included,
     because the action may have changed them too."""
+    _painted: int = field(default=0, init=False)
+    """Pixels of all paints that count."""
     _last: float | None = field(default=None, init=False)
     _pause: float = field(default=0.0, init=False)
     """Longest pause between two paints, or from the action to the first."""
@@ -111,6 +118,7 @@ class Settle:
             since = self.started if self._last is None else max(self._last, self.started)
             self._pause = max(self._pause, last - since)
             self._last = last
+            self._painted += sum(math.prod(region.size) for region in wanted)
             for region in wanted:
                 announces = _covered(region, self.margins)
                 self._announced |= announces
@@ -146,8 +154,9 @@ class Settle:
 
     def _rested(self, last: float) -> float:
         # Paints before `started` belong to the action itself, whose end may cause further ones.
-        least = self.rule.quiet
-        quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * least)
+        is_small = self._painted <= _SMALL_PAINT
+        least = self.rule.small_quiet if is_small else self.rule.quiet
+        quiet = min(max(least, _RHYTHM * self._pause), _LONGEST_QUIET * self.rule.quiet)
         if not self._arrived:
             quiet = max(quiet, self.rule.grace * (_ANNOUNCED if self._announced else 1.0))
         return max(last, self.started) + quiet

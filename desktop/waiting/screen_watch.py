@@ -24,7 +24,7 @@ class ScreenWatch:
         self._before = before
         self._watch = watch
         self._clock = clock
-        rule = SettleRule(quiet=quiet, longest=inf, grace=quiet)
+        rule = SettleRule(quiet, small_quiet=quiet, longest=inf, grace=quiet)
         self._settle = Settle(rule, clock(), watch.recent())
         self.painted_at = clock()
 

@@ -1,7 +1,9 @@
 """The web pages of the control plane, served from memory."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from string import Template
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -16,9 +18,57 @@ from deskhand.vncbridge.viewer.pages import FOLDER as VIEWER
 from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared_router
 
 FOLDER = Path(__file__).parent / "assets"
-_ERRORS = {401: "signed_out.html", 403: "forbidden.html", 404: "missing.html"}
-_UNAVAILABLE = (502, 503, 504)
 _LEAST_ERROR = 400
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a page says in place of an error, and where it leads."""
+
+    title: str
+    heading: str
+    text: str
+    label: str = "Go to all desktops and runs"
+    link: str = "$root/"
+    """With ``$root`` for the service's own address, and ``$path`` for that of the page."""
+
+
+_REFUSED = Problem(
+    "Not possible",
+    "This cannot be shown",
+    "The service refused this address. It may be incomplete, or what it names may be in use.",
+)
+_UNAVAILABLE = Problem(
+    "No answer",
+    "This does not answer now",
+    "A desktop, or a part of the service that this page needs, cannot be reached. It may be"
+    " starting, or have ended.",
+    "Try again",
+    "",
+)
+_PROBLEMS = {
+    401: Problem(
+        "Sign in",
+        "You are not signed in",
+        "This address is for people who are signed in, or who have a link that covers it.",
+        "Sign in",
+        "$root/login?next=$path",
+    ),
+    403: Problem(
+        "Not permitted",
+        "This sign-in does not permit that",
+        "You are signed in with a link or a role that covers something else. Another sign-in may"
+        " permit this page, or the owner of the run may share it with you.",
+        "Sign in with another link",
+        "$root/login",
+    ),
+    404: Problem(
+        "No such page",
+        "There is no such page",
+        "The address is mistyped, or the link is of another version.",
+    ),
+    **dict.fromkeys((502, 503, 504), _UNAVAILABLE),
+}
 
 
 def router(embedders: Sequence[str] = (), provider: str = "") -> APIRouter:
@@ -71,18 +121,16 @@ class ErrorPages:
     """The pages that a person is shown in place of an error."""
 
     def __init__(self) -> None:
-        self._texts = {status: (FOLDER / name).read_text() for status, name in _ERRORS.items()}
-        self._unavailable = (FOLDER / "unavailable.html").read_text()
-        self._refused = (FOLDER / "refused.html").read_text()
+        self._page = Template((FOLDER / "problem.html").read_text())
 
     def __call__(self, status: int, request: Request) -> Response:
         """Return the page for a status."""
-        other = self._unavailable if status in _UNAVAILABLE else self._refused
-        text = self._texts.get(status, other)
+        problem = _PROBLEMS.get(status, _REFUSED)
         # Such a page is shown at any depth, and a proxy may serve all below a path of its own.
         root = root_of(request.url.path)
+        link = Template(problem.link).substitute(root=root, path=quote(request.url.path))
+        text = self._page.substitute(asdict(problem) | {"root": root, "link": link})
         policy = {"Content-Security-Policy": PAGE_POLICY, "Cache-Control": "no-store"}
-        text = text.replace("ROOT", root).replace("NEXT", quote(request.url.path))
         return HTMLResponse(text, status, policy)
 
 

@@ -183,14 +183,14 @@ def test_observing_can_be_requested_in_detail() -> None:
     settle = {"quiet_ms": 50, "max_ms": 500, "ignore": [[0, 0, 100, 100]]}
     asked = {"screenshot": False, "settle": settle, "format": "webp"}
     request = action_request({**CLICK, "observe": asked}, NATIVE)
-    rule = SettleRule(quiet=0.05, longest=0.5, ignore=(Region(0, 0, 150, 150),))
+    rule = SettleRule(quiet=0.05, small_quiet=0.05, longest=0.5, ignore=(Region(0, 0, 150, 150),))
     assert request.observe == Observe(False, rule, PictureOptions("webp"))
 
 
 def test_a_longer_rest_that_is_asked_for_is_waited_for_where_nothing_changes_too() -> None:
     request = action_request({**CLICK, "observe": {"settle": {"quiet_ms": 700}}}, NATIVE)
     assert request.observe is not None
-    assert request.observe.settle == SettleRule(quiet=0.7, grace=0.7)
+    assert request.observe.settle == SettleRule(quiet=0.7, small_quiet=0.7, grace=0.7)
 
 
 def test_settling_can_be_left_out() -> None:

@@ -30,6 +30,28 @@ def test_quiet_begins_with_the_last_paint() -> None:
     assert settle.regions == [WINDOW, WINDOW]
 
 
+def test_a_small_change_needs_less_silence() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.01, Region(200, 200, 840, 248)))
+    assert settle.verdict(10.05) is None
+    assert settle.verdict(10.06) == "quiet"
+
+
+def test_small_paints_add_up_to_a_large_change() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.01, Region(200, 200, 840, 248)))
+    settle.painted(paint(10.02, CARET))
+    assert settle.verdict(10.1) is None
+    assert settle.verdict(10.12) == "quiet"
+
+
+def test_a_small_change_that_comes_late_is_silent_for_longer() -> None:
+    settle = Settle(RULE, started=10.0)
+    settle.painted(paint(10.2, CARET))
+    assert settle.verdict(10.4) is None
+    assert settle.verdict(10.5) == "quiet"
+
+
 def test_slow_paints_must_be_silent_for_longer() -> None:
     settle = Settle(RULE, started=10.0)
     settle.painted(paint(10.08, WINDOW))

@@ -154,7 +154,7 @@ def test_what_the_action_painted_is_seen_when_it_rests() -> None:
         assert seen.changes.regions == (SPOT,)
         assert seen.changes.fraction == 200 / (1920 * 1080)
         assert s.pictures.asked[0].counter == 1
-        assert s.stages.taken["settle"] == pytest.approx(120)
+        assert s.stages.taken["settle"] == pytest.approx(70)
 
 
 def test_painting_without_end_is_observed_after_the_longest_wait() -> None:
