@@ -138,7 +138,7 @@ async def idle_cost(context: BrowserContext, plane: Service) -> dict[str, float]
     """Return what one wall costs while nothing happens, in percent of a core."""
     before = own_seconds(plane.process.pid)
     await asyncio.sleep(IDLE_SECONDS)
-    nobody = own_seconds(plane.process.pid) - before
+    alone = own_seconds(plane.process.pid) - before
     _, pages = await painted(context, plane.url, [HOME])
     await asyncio.sleep(3.0)
     client = await context.new_cdp_session(pages[0])
@@ -149,8 +149,8 @@ async def idle_cost(context: BrowserContext, plane: Service) -> dict[str, float]
     page = await task_seconds(client) - page
     await closed(pages)
     return {
-        "service_without_a_page_percent": round(100 * nobody / IDLE_SECONDS, 2),
-        "service_percent": round(100 * max(0.0, service - nobody) / IDLE_SECONDS, 2),
+        "service_without_a_page_percent": round(100 * alone / IDLE_SECONDS, 2),
+        "service_percent": round(100 * max(0.0, service - alone) / IDLE_SECONDS, 2),
         "page_percent": round(100 * page / IDLE_SECONDS, 2),
     }
 

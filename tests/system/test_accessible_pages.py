@@ -203,7 +203,7 @@ def unsuited(page: Page) -> list[str]:
     """Return what ignores the settings of a person."""
     page.emulate_media(reduced_motion="reduce", forced_colors="active")
     found = [f"moves: {one}" for one in page.evaluate("() => pageChecks.moving()")]
-    found += [f"not told apart: {one}" for one in page.evaluate("() => pageChecks.alike()")]
+    found += [f"not distinguished: {one}" for one in page.evaluate("() => pageChecks.alike()")]
     page.emulate_media(reduced_motion="no-preference", forced_colors="none")
     return found
 

@@ -45,7 +45,7 @@ class Literal(NamedTuple):
 
     @property
     def is_shown(self) -> bool:
-        """Whether people read it, as far as its form and the code before it tell."""
+        """Whether people read it, as far as its form and the code before it show."""
         text = self.text.replace(PRODUCT, "")
         if not re.search("[A-Za-z]", text) or NOT_SHOWN_AS.search(self.before):
             return False

@@ -75,7 +75,7 @@ async def _keep_within_limits(
                 log.info("%d stored files were too old or too much", len(gone))
         # A failed round must not end the task: the cause may be gone at the next one.
         except (ChatError, StoreError, OSError):
-            log.exception("stored files could not be looked through")
+            log.exception("the limits of stored files could not be enforced")
         await asyncio.sleep(RETENTION_SECONDS)
 
 
@@ -85,4 +85,4 @@ async def _release_idle_desktops(chats: Chats) -> None:
         try:
             await chats.release_idle_desktops()
         except (ChatError, StoreError, OSError):
-            log.exception("resting desktops could not be looked through")
+            log.exception("idle desktops could not be released")
