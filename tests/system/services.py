@@ -68,6 +68,13 @@ class Service:
         found: Json = answer["result"]
         return found
 
+    def recorded_run(self) -> str:
+        """Return the chat of a run that has ended, with its recording."""
+        spawned = self.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
+        chat = str(spawned["chat_id"])
+        assert self.tool("wait_agent", chat_id=chat, timeout_seconds=90)["recording_file_id"]
+        return chat
+
     def act(self, **action: Any) -> Json:
         return self.post("/api/v0/desktop/action", action)
 

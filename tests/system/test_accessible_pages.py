@@ -102,10 +102,7 @@ def visited(browser: Browser, plane: Service, width: int) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def run(plane: Service) -> str:
     """A run that has ended, with its recording."""
-    spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
-    chat = str(spawned["chat_id"])
-    assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["recording_file_id"]
-    return chat
+    return plane.recorded_run()
 
 
 @pytest.fixture(scope="module")

@@ -43,17 +43,10 @@ def signed_in(browser: Browser, plane: Service, path: str) -> Iterator[Page]:
         yield page
 
 
-def recorded_run(plane: Service) -> str:
-    spawned = plane.tool("spawn_computer_use_agent", prompt="show the date", title="The date")
-    chat = str(spawned["chat_id"])
-    assert plane.tool("wait_agent", chat_id=chat, timeout_seconds=90)["recording_file_id"]
-    return chat
-
-
 @pytest.fixture(scope="module")
 def run(fresh_plane: Service) -> str:
     """A run that has ended, with its recording."""
-    return recorded_run(fresh_plane)
+    return fresh_plane.recorded_run()
 
 
 def task_box(page: Page) -> Locator:
@@ -140,7 +133,7 @@ def test_a_recording_that_is_deleted_while_it_plays(
 
 @pytest.mark.slow("a run")
 def test_a_run_that_is_deleted_while_it_is_watched(fresh_plane: Service, browser: Browser) -> None:
-    chat = recorded_run(fresh_plane)
+    chat = fresh_plane.recorded_run()
     with signed_in(browser, fresh_plane, f"/runs/{chat}") as page:
         heading(page, "The date")
         assert fresh_plane.http.delete(f"/api/v0/chats/{chat}").is_success

@@ -246,7 +246,7 @@ def test_a_hostile_helper_is_replaced_and_leaks_nothing(data: bytes, descriptors
 
     before = open_descriptors()
     asyncio.run(scene())
-    assert open_descriptors() == before
+    assert open_descriptors() <= before
 
 
 def test_a_helper_that_reads_nothing_does_not_fill_the_memory() -> None:
