@@ -46,7 +46,7 @@ desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/files/tree: desktop/files vncbridge/http
 desktop/fork_server: desktop/__main__.py desktop/agent_helper/worker desktop/launch
-  desktop/launch/inside desktop/service
+  desktop/launch/inside desktop/launch_port desktop/service
 desktop/git: desktop/tool_calls vncbridge/http
 desktop/input: desktop/x11
 desktop/launch: desktop/freeze desktop/isolation desktop/profiles desktop/programs desktop/x11

@@ -11,14 +11,9 @@ from deskhand.desktop import __main__ as service
 from deskhand.desktop.launch import keeper
 from deskhand.desktop.launch.inside.execution import close_all_except, reset_signals
 from deskhand.desktop.launch.separation import SERVICE, listening_descriptors
+from deskhand.desktop.launch_port.launch_port import LISTENING, ONE_THREAD
 
 from .process_title import ProcessTitle
-
-LISTENING = 3
-"""Number of the listening socket in the processes of a desktop."""
-
-ONE_THREAD = "OPENBLAS_NUM_THREADS"
-"""Variable by which numpy starts no threads while the fork server loads it."""
 
 
 def become_keeper(command: list[str], descriptors: Sequence[int], title: ProcessTitle) -> NoReturn:

@@ -19,7 +19,13 @@ from deskhand.desktop.launch.channel import Channel, ChannelClosed
 from deskhand.desktop.launch.keeper import LEAN
 
 from .exec_launch import ExecLaunch
-from .launch_port import LaunchDescriptors, LaunchedDesktop, LaunchSpec
+from .launch_port import (
+    LISTENING,
+    ONE_THREAD,
+    LaunchDescriptors,
+    LaunchedDesktop,
+    LaunchSpec,
+)
 
 MODE = "DESKHAND_FORK_SERVER"
 """Variable that is ``off`` to execute each desktop, ``wait`` to wait for the fork server."""
@@ -32,10 +38,6 @@ LOAD_SECONDS = 60.0
 
 ROOM = " " * 4095
 """Argument whose memory holds the command lines of desktops; the longest have about 2,000 bytes."""
-
-LISTENING = 3
-_SINGLE_THREADED = {"OPENBLAS_NUM_THREADS": "1"}
-"""Without it, numpy starts a thread for each processor when it is loaded."""
 
 
 class ForkServerLost(Exception):
@@ -110,7 +112,7 @@ class _ForkServer:
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
-                env={**LEAN, **environment, **_SINGLE_THREADED},
+                env={**LEAN, **environment, ONE_THREAD: "1"},
                 start_new_session=True,
                 umask=0o022,
             )

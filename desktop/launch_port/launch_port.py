@@ -5,6 +5,13 @@ from typing import Protocol
 
 from deskhand.desktop.network.egress import Egress
 
+LISTENING = 3
+"""Number of the listening socket in the processes of a desktop that is forked."""
+
+ONE_THREAD = "OPENBLAS_NUM_THREADS"
+"""Variable that is ``1`` in the environment of a fork server: without it, numpy starts a thread for
+each processor when it is loaded."""
+
 
 @dataclass(frozen=True)
 class LaunchSpec:

@@ -16,6 +16,7 @@ from typing import Any
 import httpx2
 
 from deskhand.desktop.launch_port.fork_launch import ROOM
+from deskhand.desktop.launch_port.launch_port import ONE_THREAD
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
@@ -23,7 +24,7 @@ SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 PATIENCE = 20.0 * SLOWNESS
 """One generous limit for everything that is waited for, in seconds."""
 
-FORKING = {"OPENBLAS_NUM_THREADS": "1"} if os.environ.get("DESKHAND_TEST_FORKED") else {}
+FORKING = {ONE_THREAD: "1"} if os.environ.get("DESKHAND_TEST_FORKED") else {}
 """Environment of desktops that are forked, as the fork server does, and not executed."""
 
 Json = dict[str, Any]

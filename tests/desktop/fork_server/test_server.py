@@ -14,6 +14,7 @@ import pytest
 from deskhand.desktop.fork_server.server import TITLE
 from deskhand.desktop.launch.channel import Channel, ChannelClosed, Message, pair
 from deskhand.desktop.launch_port.fork_launch import ROOM
+from deskhand.desktop.launch_port.launch_port import ONE_THREAD
 from tests.system.services import until
 
 pytestmark = pytest.mark.slow("it loads all that desktops need")
@@ -70,7 +71,7 @@ def running(folder: Path, environment: dict[str, str]) -> Iterator[Server]:
     process = subprocess.Popen(
         [*command, ROOM],
         pass_fds=(theirs.fileno(),),
-        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **environment},
+        env={**os.environ, ONE_THREAD: "1", **environment},
         start_new_session=True,
     )
     theirs.close()
