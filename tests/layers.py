@@ -29,7 +29,8 @@ desktop/applications: desktop/actions desktop/browser desktop/http_errors.py des
 desktop/attach: desktop/actions desktop/capture desktop/input
 desktop/browser: desktop/isolation
 desktop/capture: desktop/x11
-desktop/client: desktop/client/http1 desktop/screenshots desktop/server_trust vncbridge/server
+desktop/client: desktop/client/http1 desktop/screenshots desktop/server_trust
+desktop/client/http1: vncbridge/server
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11 vncbridge/http
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py

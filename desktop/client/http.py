@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 import httpx2
 from websockets.asyncio.client import ClientConnection, connect, unix_connect
@@ -25,11 +25,10 @@ from deskhand.desktop.errors import (
     NotOnDesktop,
 )
 from deskhand.desktop.server_trust.server_trust import CA_FILE, ServerTrust, trust_of
-from deskhand.vncbridge.server.loopback import is_loopback
 
 from .http1.connection import ConnectionLost
-from .http1.connections import Connections
-from .http1.request import JSON, RequestHeads, json_body, target
+from .http1.connections import Connections, connections_to
+from .http1.request import JSON, WholeRequest, json_body, target
 from .http1.response import BrokenResponse
 from .lines import StreamedLines
 
@@ -72,10 +71,7 @@ class DesktopClient:
         # A Unix socket needs no host, but the service refuses requests whose Host is not loopback.
         self._base = "http://localhost" if self._socket else address.rstrip("/")
         self._authorization = {"Authorization": f"Bearer {token}"}
-        parts = urlsplit(self._base)
-        self._heads = RequestHeads(parts.netloc, self._authorization)
-        self._path = parts.path
-        self._connections = self._of_this_machine()
+        self._connections = connections_to(self._base, self._socket, self._authorization)
         self._http = httpx2.AsyncClient(
             base_url=self._base,
             headers=self._authorization,
@@ -149,17 +145,25 @@ class DesktopClient:
         if self._connections is None or method == "HEAD":
             found = await self._by_httpx(method, path, content, params, fields, timeout)
         else:
-            length = None if content is None and method == "GET" else len(content or b"")
-            head = self._heads.head(method, target(self._path + path, params), fields, length)
-            repeatable = method == "GET"
-            with _translated():
-                answer = await self._connections.exchange(
-                    head + (content or b""), timeout, repeatable=repeatable
-                )
-            found = HttpReply(answer.status, httpx2.Headers(list(answer.fields)), answer.content)
+            request = WholeRequest(method, target(path, params), fields, content)
+            found = await self._directly(self._connections, request, timeout)
         if found.status >= 400:
             raise _refused(found.status, found.content)
         return found
+
+    async def _directly(
+        self,
+        connections: Connections,
+        request: WholeRequest,
+        timeout: float,
+    ) -> HttpReply:
+        try:
+            answer = await connections.request(request, timeout)
+        except TimeoutError as error:
+            raise DesktopUnavailable("no answer in time") from error
+        except (ConnectionLost, BrokenResponse, OSError) as error:
+            raise DesktopUnavailable(_broken(str(error))) from error
+        return HttpReply(answer.status, httpx2.Headers(list(answer.fields)), answer.content)
 
     async def _by_httpx(
         self,
@@ -175,16 +179,6 @@ class DesktopClient:
                 method, path, content=content, params=params, headers=fields, timeout=timeout
             )
         return HttpReply(response.status_code, response.headers, response.content)
-
-    def _of_this_machine(self) -> Connections | None:
-        """Return own connections to a service without TLS: half of the time of httpx2's."""
-        if self._socket is not None:
-            return Connections(Path(self._socket))
-        parts = urlsplit(self._base)
-        # Requests to others may pass proxies that answer with what only httpx2 decodes.
-        if parts.scheme != "http" or not is_loopback(parts.hostname or ""):
-            return None
-        return Connections((parts.hostname or "", parts.port or 80))
 
     async def status(self) -> Json:
         """Return identity and state of the desktop."""
@@ -380,10 +374,8 @@ def _object(answer: Any) -> Json:
 def _translated() -> Iterator[None]:
     try:
         yield
-    except (httpx2.TimeoutException, TimeoutError) as error:
+    except httpx2.TimeoutException as error:
         raise DesktopUnavailable("no answer in time") from error
-    except (ConnectionLost, BrokenResponse, OSError) as error:
-        raise DesktopUnavailable(_broken(str(error))) from error
     except httpx2.TransportError as error:
         raise DesktopUnavailable(_broken(str(error))) from error
 

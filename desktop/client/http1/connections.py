@@ -6,9 +6,14 @@ a request is on its way.
 """
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import urlsplit
+
+from deskhand.vncbridge.server.loopback import is_loopback
 
 from .connection import Connection, ConnectionLost
+from .request import RequestHeads, WholeRequest
 from .response import WholeResponse
 
 LONGEST_IDLE_SECONDS = 4.0
@@ -20,10 +25,21 @@ CONNECT_SECONDS = 10.0
 class Connections:
     """Connections to a Unix socket, or to a host and port."""
 
-    def __init__(self, place: Path | tuple[str, int]) -> None:
+    def __init__(self, place: Path | tuple[str, int], heads: RequestHeads) -> None:
         self._place = place
+        self._heads = heads
         self._idle: list[Connection] = []
         self._open: set[Connection] = set()
+
+    async def request(self, request: WholeRequest, timeout: float) -> WholeResponse:
+        """Send a request and return its response; see `exchange`.
+
+        Raises:
+            ValueError: If a field contains the end of a line, or a character beyond ASCII.
+        """
+        return await self.exchange(
+            self._heads.encoded(request), timeout, repeatable=request.method == "GET"
+        )
 
     async def exchange(self, request: bytes, timeout: float, *, repeatable: bool) -> WholeResponse:
         """Send a request and return its response; cancelling ends the request at the service.
@@ -87,3 +103,21 @@ class Connections:
     def _drop(self, connection: Connection) -> None:
         connection.close()
         self._open.discard(connection)
+
+
+def connections_to(
+    address: str, unix_socket: str | None, fields: Mapping[str, str]
+) -> Connections | None:
+    """Return connections to a service on this machine without TLS, None to any other.
+
+    Requests to others may pass proxies, whose responses need a whole HTTP client. ``fields`` are
+    those of all requests.
+    """
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    heads = RequestHeads(parts.netloc, parts.path, fields)
+    if unix_socket is not None:
+        return Connections(Path(unix_socket), heads)
+    if parts.scheme != "http" or not is_loopback(host):
+        return None
+    return Connections((host, parts.port or 80), heads)

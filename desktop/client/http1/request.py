@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -13,23 +14,37 @@ _BREAKS = re.compile(r"[\r\n\0]")
 JSON = "application/json"
 
 
+@dataclass(frozen=True)
+class WholeRequest:
+    """One request with its whole content."""
+
+    method: str
+    target: str
+    fields: Mapping[str, str]
+    content: bytes | None = None
+
+
 class RequestHeads:
-    """Makes the heads of the requests to one service, whose constant fields are made once."""
+    """Encodes the requests to one service, whose constant fields are encoded once.
 
-    def __init__(self, host: str, fields: Mapping[str, str]) -> None:
-        constant = {"Host": host, "Accept": "*/*", **fields}
-        self._constant = f" HTTP/1.1\r\n{_lines(constant)}"
+    ``path`` is that of the service, before all targets.
+    """
 
-    def head(
-        self, method: str, target: str, fields: Mapping[str, str], length: int | None
-    ) -> bytes:
-        """Return the head of a request with a body of this length, None for none.
+    def __init__(self, host: str, path: str, fields: Mapping[str, str]) -> None:
+        self._path = path
+        self._constant = f" HTTP/1.1\r\n{_lines({'Host': host, 'Accept': '*/*', **fields})}"
+
+    def encoded(self, request: WholeRequest) -> bytes:
+        """Return the bytes of a request; of none but GET the length is named where it is 0.
 
         Raises:
             ValueError: If a field contains the end of a line, or a character beyond ASCII.
         """
-        sized = "" if length is None else f"Content-Length: {length}\r\n"
-        return f"{method} {target}{self._constant}{_lines(fields)}{sized}\r\n".encode("ascii")
+        content = request.content or b""
+        is_empty = request.content is None and request.method == "GET"
+        length = "" if is_empty else f"Content-Length: {len(content)}\r\n"
+        begin = f"{request.method} {self._path}{request.target}{self._constant}"
+        return f"{begin}{_lines(request.fields)}{length}\r\n".encode("ascii") + content
 
 
 def target(path: str, params: Mapping[str, str] | None) -> str:

@@ -194,6 +194,14 @@ def test_a_download_goes_to_disk(tmp_path: Path) -> None:
     assert names(tmp_path) == ["video.mp4"]
 
 
+def test_a_download_without_room_is_not_the_fault_of_the_service(tmp_path: Path) -> None:
+    async def scenario(client: DesktopClient) -> None:
+        with pytest.raises(FileNotFoundError):
+            await client.download("/large", tmp_path / "no folder" / "video.mp4")
+
+    run(scenario)
+
+
 def test_a_download_that_is_refused_or_breaks_off_leaves_no_file(tmp_path: Path) -> None:
     async def scenario(client: DesktopClient) -> None:
         with pytest.raises(DesktopRefused, match=r"Held\. by a chat"):

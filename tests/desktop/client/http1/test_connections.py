@@ -8,12 +8,14 @@ import pytest
 
 from deskhand.desktop.client.http1.connection import ConnectionLost
 from deskhand.desktop.client.http1.connections import MOST_IDLE, Connections
+from deskhand.desktop.client.http1.request import RequestHeads
 from deskhand.desktop.client.http1.response import BrokenResponse
 
 REQUEST = b"GET / HTTP/1.1\r\n\r\n"
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 LAST = OK.replace(b"\r\nContent", b"\r\nConnection: close\r\nContent")
 PATIENCE = 20.0
+HEADS = RequestHeads("localhost", "", {})
 
 Play = Callable[[int, asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -59,7 +61,7 @@ def run(
             place: Path | tuple[str, int] = ("127.0.0.1", listening.sockets[0].getsockname()[1])
         else:
             listening, place = await asyncio.start_unix_server(server, str(unix)), unix
-        connections = Connections(place)
+        connections = Connections(place, HEADS)
         try:
             async with asyncio.timeout(PATIENCE):
                 await scenario(connections, server)
@@ -260,6 +262,6 @@ def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
     async def scenario() -> None:
         for place in (tmp_path / "none", ("127.0.0.1", 1)):
             with pytest.raises(OSError, match=r"refused|No such file|Connect"):
-                await Connections(place).exchange(REQUEST, PATIENCE, repeatable=True)
+                await Connections(place, HEADS).exchange(REQUEST, PATIENCE, repeatable=True)
 
     asyncio.run(scenario())

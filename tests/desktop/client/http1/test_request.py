@@ -1,25 +1,35 @@
 import pytest
 
-from deskhand.desktop.client.http1.request import RequestHeads, json_body, target
+from deskhand.desktop.client.http1.request import RequestHeads, WholeRequest, json_body, target
 
-HEADS = RequestHeads("localhost:80", {"Authorization": "Bearer t"})
+HEADS = RequestHeads("localhost:80", "/desk", {"Authorization": "Bearer t"})
 
 
-def test_a_head_has_the_constant_fields_and_its_own() -> None:
-    assert HEADS.head("GET", "/a", {"Deskhand-Instance": "x"}, None) == (
-        b"GET /a HTTP/1.1\r\nHost: localhost:80\r\nAccept: */*\r\nAuthorization: Bearer t\r\n"
+def test_a_request_has_the_constant_fields_and_its_own() -> None:
+    assert HEADS.encoded(WholeRequest("GET", "/a", {"Deskhand-Instance": "x"})) == (
+        b"GET /desk/a HTTP/1.1\r\nHost: localhost:80\r\nAccept: */*\r\nAuthorization: Bearer t\r\n"
         b"Deskhand-Instance: x\r\n\r\n"
     )
 
 
-def test_a_head_names_the_length_of_the_body() -> None:
-    assert HEADS.head("POST", "/a", {}, 0).endswith(b"\r\nContent-Length: 0\r\n\r\n")
+@pytest.mark.parametrize(
+    ("method", "content", "end"),
+    [
+        ("POST", None, b"\r\nContent-Length: 0\r\n\r\n"),
+        ("POST", b"abc", b"\r\nContent-Length: 3\r\n\r\nabc"),
+        ("GET", b"", b"\r\nContent-Length: 0\r\n\r\n"),
+    ],
+)
+def test_a_request_names_the_length_of_its_content(
+    method: str, content: bytes | None, end: bytes
+) -> None:
+    assert HEADS.encoded(WholeRequest(method, "/a", {}, content)).endswith(end)
 
 
 @pytest.mark.parametrize(("name", "value"), [("A", "1\r\nB: 2"), ("A\n", "1"), ("A", "\0")])
 def test_a_field_cannot_begin_another(name: str, value: str) -> None:
     with pytest.raises(ValueError, match="the end of a line"):
-        HEADS.head("GET", "/", {name: value}, None)
+        HEADS.encoded(WholeRequest("GET", "/", {name: value}))
 
 
 @pytest.mark.parametrize(
