@@ -22,8 +22,12 @@ SHARED = {
     "agent_run",
     "agent_trace",
 }
-SHORTER = {"recording": ("--seconds", "20"), "agents_overhead": ("--steps", "60")}
-"""Options with which all benchmarks together take less than five minutes."""
+SHORTER = {
+    "recording": ("--seconds", "20"),
+    "agents_overhead": ("--steps", "60"),
+    "settle_rules": ("--trials", "4", "--only", "a key,textarea"),
+}
+"""Options of benchmarks that would take long; their results are printed, and not kept."""
 
 
 def main() -> int:
