@@ -101,7 +101,7 @@ def forked(count: int) -> Facts:
                     spent = (time.monotonic() - began) / number
                     size = memory[-1] // 1_000_000
                     print(f"{number:5} forked, {spent * 1000:.0f} ms each, {size} MB, {now}")
-                    grew = now != first or memory[-1] - memory[0] > LARGEST_GROWTH
+                    grew = now.has_grown(first) or memory[-1] - memory[0] > LARGEST_GROWTH
                     if grew:
                         break
     megabytes = [size // 1_000_000 for size in memory]

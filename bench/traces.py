@@ -4,12 +4,15 @@ import os
 import socket
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 import psutil
 
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE
+
+SPARE_DESCRIPTORS = 4
 
 
 @dataclass(frozen=True)
@@ -47,13 +50,19 @@ class PlaneTraces:
     of_users: int
     """Processes with an id of the users of desktops."""
     segments: int
-    """System V shared memory of the machine."""
+    """System V shared memory of the users of desktops."""
     sockets: int
     """X sockets and locks of the users of desktops."""
     folders: int
     """Directories of desktops."""
     groups: int
     """Control groups of desktops."""
+
+    def has_grown(self, first: Self) -> bool:
+        """Return whether something was left behind since the first counts."""
+        # The control plane keeps a connection to its database more or less.
+        earlier = {**asdict(first), "descriptors": first.descriptors + SPARE_DESCRIPTORS}
+        return any(count > earlier[name] for name, count in asdict(self).items())
 
 
 def plane_traces(pid: int, desktops: Path) -> PlaneTraces:
@@ -65,7 +74,7 @@ def plane_traces(pid: int, desktops: Path) -> PlaneTraces:
         descriptors=sum(one.num_fds() for one in family),
         threads=sum(one.num_threads() for one in family),
         of_users=sum(one.uids().real >= DEFAULT_UID_BASE for one in psutil.process_iter()),
-        segments=len(Path("/proc/sysvipc/shm").read_text().splitlines()) - 1,
+        segments=sum(owner >= DEFAULT_UID_BASE for owner in _owners_of_shared_memory()),
         sockets=sum(path.lstat().st_uid >= DEFAULT_UID_BASE for path in names),
         folders=sum(path.is_dir() for path in desktops.iterdir()),
         groups=sum(1 for _ in Path("/sys/fs/cgroup").rglob("deskhand-*")),
@@ -97,6 +106,12 @@ def _is_dead_lock(path: Path) -> bool:
         if path.lstat().st_uid == os.geteuid():
             return not Path("/proc", str(int(path.read_text()))).exists()
     return False
+
+
+def _owners_of_shared_memory() -> list[int]:
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    # The eighth number is the user (proc_sysvipc_shm(5)).
+    return [int(line.split()[7]) for line in lines]
 
 
 def _ours_in_shared_memory() -> list[bool]:
