@@ -25,6 +25,17 @@ class Squeeze:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EncoderOptions:
+    """Options of libx264 that decide what a frame costs (see ``video.encoder``)."""
+
+    preset: str = "superfast"
+    """Preset of libx264; the parameters below replace parts of it."""
+
+    params: str = "subme=0:me=dia:weightp=0:8x8dct=0:no-deblock=1"
+    """Further ``x264-params``."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class RecordingSettings:
     """Settings of the recorder of one desktop; times in seconds, sizes in bytes."""
 
@@ -41,6 +52,8 @@ class RecordingSettings:
 
     bits_per_second: int = 8_000_000
     """Largest bit rate of the encoder, averaged over one second (VBV ``maxrate``)."""
+
+    encoder: EncoderOptions = EncoderOptions()
 
     key_every: float = 10.0
     """Largest distance between two keyframes, in seconds of video."""

@@ -56,7 +56,7 @@ class FrameScheduler:
         self._settings = settings
         self._size = size
         self._level = level
-        self._encoder = Encoder(size, QUALITY_LEVELS[level], settings.bits_per_second)
+        self._encoder = self._encoder_of(level)
         self._timeline: Timeline | None = None
         self._waiting: deque[EncodedFrame] = deque()
         self._held: CapturedFrame | None = None
@@ -132,7 +132,7 @@ class FrameScheduler:
         Raises:
             RecordingFailed: If the parameter sets of the two levels differ.
         """
-        following = Encoder(self._size, QUALITY_LEVELS[level], self._settings.bits_per_second)
+        following = self._encoder_of(level)
         # The new encoder opens before the old one closes, because their parameter sets are
         # compared.
         following.open()
@@ -193,6 +193,12 @@ class FrameScheduler:
         if self._timeline is not None:
             waiting = self._waiting[0].at if self._waiting else self._last
             self._timeline.forget(min(before, waiting, self._last))
+
+    def _encoder_of(self, level: int) -> Encoder:
+        settings = self._settings
+        return Encoder(
+            self._size, QUALITY_LEVELS[level], settings.bits_per_second, settings.encoder
+        )
 
     def _after_last(self, at: float) -> float:
         return max(at, self._last + APART)

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from deskhand.recording.errors import RecordingFailed
 from deskhand.recording.ports import Overlay, Rectangle
+from deskhand.recording.settings import EncoderOptions
 from deskhand.recording.timing.size_budget import QualityLevel
 
 from .color_conversion import ColorConverter
@@ -31,6 +32,9 @@ TIME_BASE = Fraction(1, 1000)
 
 Template = VideoStream
 """Stream from which a file copies its parameter sets."""
+
+STANDARD = EncoderOptions()
+"""Options of recordings."""
 
 BT709 = 1
 """Code point of the matrix, the primaries and the transfer of HD video (ITU-T H.273, tables 2 to
@@ -48,8 +52,15 @@ class EncodedFrame(NamedTuple):
 class Encoder:
     """H.264 encoder, opened by ``with`` or ``open``; one encoder can serve several files."""
 
-    def __init__(self, size: tuple[int, int], quality: QualityLevel, bits_per_second: int) -> None:
+    def __init__(
+        self,
+        size: tuple[int, int],
+        quality: QualityLevel,
+        bits_per_second: int,
+        options: EncoderOptions = STANDARD,
+    ) -> None:
         self._size = size
+        self._chosen = options
         self._quality = quality
         self._bits = bits_per_second
         self._container: OutputContainer | None = None
@@ -143,16 +154,25 @@ class Encoder:
         * ``subme``, ``me``, ``weightp``: content of a screen moves by whole pixels and does not
           fade. Subpixel motion search and weighted prediction cost a sixth of the time and 16 MB,
           and find nothing.
+        * ``superfast``, ``8x8dct``, ``no-deblock``: one reference frame, small transforms and no
+          deblocking take a tenth to a quarter less time than ``veryfast``, for equal similarity
+          and bytes on pages, text that scrolls and photographs. Only a photograph that moves at
+          crf 33 loses 0.003 of its similarity.
+
+        Tried without success, on the same frames: CAVLC (a fifth less time, but a tenth more bytes
+        and, where the bit rate is limited, less similarity), ``ultrafast`` (half more bytes),
+        ``aq-mode=0`` with a higher crf (a tenth more bytes for the same time), and ``merange``,
+        ``no-chroma-me``, ``no-psy`` and ``mbtree=0`` (no difference).
         """
         return {
-            "preset": "veryfast",
+            "preset": self._chosen.preset,
             "tune": "zerolatency",
             "crf": str(self._quality.crf),
             "threads": "1",
             "maxrate": str(self._bits),
             "bufsize": str(self._bits),
             "forced-idr": "1",
-            "x264-params": "keyint=infinite:scenecut=0:stitchable=1:subme=0:me=dia:weightp=0",
+            "x264-params": f"keyint=infinite:scenecut=0:stitchable=1:{self._chosen.params}",
         }
 
     def _encode(self, picture: VideoFrame, at: float, key: bool) -> EncodedFrame:
