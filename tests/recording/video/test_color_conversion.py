@@ -1,11 +1,9 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from deskhand.recording.ports import Overlay, Rectangle
-from deskhand.recording.video.color_conversion import ColorConverter, tiles
+from deskhand.recording.video.color_conversion import TILE_WIDTH, ColorConverter, tiles
 
 WIDTH = 96
 SEED = 7
@@ -76,10 +74,39 @@ def test_regions_without_changes_stay() -> None:
     assert planes(converter) == before
 
 
+@pytest.mark.parametrize("width", [TILE_WIDTH + 2, 1366, 2000])
+def test_tiles_beside_each_other_are_converted_exactly_as_the_whole(width: int) -> None:
+    chance = np.random.default_rng(SEED)
+    converter = ColorConverter()
+    pixels = chance.integers(0, 255, (242, width, 4), dtype=np.uint8)
+    converter.draw(pixels)
+    for turn in range(30):
+        pixels = pixels.copy()
+        left = min(int(chance.integers(0, width)), width - 8)
+        top = int(chance.integers(0, 236))
+        changed: Rectangle = (left, top, left + 8, top + 6)
+        pixels[top : top + 6, left : left + 8] = chance.integers(0, 255, (6, 8, 4))
+        # The overlay covers the seam between two columns of tiles.
+        place: Rectangle = (TILE_WIDTH - 5, top, TILE_WIDTH + 2, top + 6)
+        small = chance.integers(0, 255, (6, 7, 4), dtype=np.uint8)
+        converter.draw(
+            pixels, (changed, (TILE_WIDTH - 5, 0, TILE_WIDTH + 2, 242)), Overlay(place, small)
+        )
+        expected = pixels.copy()
+        expected[top : top + 6, TILE_WIDTH - 5 : TILE_WIDTH + 2] = small
+        whole = ColorConverter()
+        whole.draw(expected)
+        # FFmpeg writes beyond the end of a row, so only what is shown is compared.
+        seen, wanted = (one.picture.to_ndarray() for one in (converter, whole) if one.picture)
+        assert np.array_equal(seen, wanted), (turn, changed)
+
+
 def test_tiles_cover_what_changed_with_its_neighbours() -> None:
-    assert tiles((), 1080) == []
-    assert tiles(((0, 20, 9, 40),), 1080) == [0]
-    assert tiles(((0, 60, 9, 62),), 1080) == [0, 64]
-    assert tiles(((0, 66, 9, 70), (0, -5, 9, 2)), 1080) == [0, 64]
-    assert tiles(((0, 1079, 9, 4000),), 1080) == [1024]
-    assert all(b - a == 64 for a, b in pairwise(tiles(((0, 0, 9, 1080),), 1080)))
+    assert tiles((), 96, 1080) == []
+    assert tiles(((0, 20, 9, 40),), 96, 1080) == [(0, 0)]
+    assert tiles(((0, 60, 9, 62),), 96, 1080) == [(0, 0), (0, 64)]
+    assert tiles(((0, 66, 9, 70), (0, -5, 9, 2)), 96, 1080) == [(0, 0), (0, 64)]
+    assert tiles(((0, 1079, 9, 4000),), 96, 1080) == [(0, 1024)]
+    assert tiles(((955, 20, 958, 40),), 1920, 1080) == [(0, 0), (960, 0)]
+    assert tiles(((969, 20, 990, 40), (1919, 20, 5000, 40)), 1920, 1080) == [(960, 0)]
+    assert len(tiles(((0, 0, 1920, 1080),), 1920, 1080)) == 2 * 17
