@@ -13,6 +13,7 @@ SHARED = {
     "page_of_pages",
     "page_of_starts",
     "tables",
+    "recording_encoders",
     "recording_scenes",
     "recording_ways",
 } | {

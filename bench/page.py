@@ -85,11 +85,12 @@ def recording(found: Json) -> Iterator[str]:
                 f"{it['rss_mb']:.0f} MB",
                 f"{it['bytes'] / 1000:,.0f} kB",
                 f"{it['playable_ms']:,.0f} ms",
+                it.get("text_ssim", ""),
                 ", ".join(f"{what} {speed:g}" for what, speed in it.get("speed", {}).items()),
             )
             for way, it in ways.items()
         ]
-        head = ("way", "CPU", "ratio", "memory", "file", "stop to playable", "plays at")
+        head = ("way", "CPU", "ratio", "memory", "file", "stop to playable", "SSIM", "plays at")
         yield markdown_table(head, rows)
 
 

@@ -1,7 +1,9 @@
 """Record the same scenes in several ways, one after the other on one display, and compare them.
 
 In ``mixed`` a quarter is activity (typing, scrolling, pointer) and the rest idle; ``idle`` is the
-same minute with nine idle ones behind it; in ``animated`` a page moves all the time.
+same minute with nine idle ones behind it; in ``animated`` a page moves all the time. There our
+recorder also runs with the encoder options of before, and both are compared on the same frames.
+A minute of the animation has goals; the exit status is 1 if one is missed on a quiet machine.
 Scenes that are as long as those whose results are kept replace them; shorter ones are printed
 only. All three in full length take about fifty minutes.
 Usage: python -m bench.recording [--seconds 60] [--idle-seconds 600] [--scenes mixed,idle,animated]
@@ -10,6 +12,7 @@ Usage: python -m bench.recording [--seconds 60] [--idle-seconds 600] [--scenes m
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,17 +23,29 @@ import av
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.recording_encoders import BEFORE, compared, grey
 from bench.recording_scenes import ANIMATION, Activity, Stage, legibility
 from bench.recording_ways import GRABS, Take, Way, ours, record
-from bench.tables import RESULTS, save
+from bench.tables import RESULTS, exit_status, is_quiet, save
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import PointerMotion
 from deskhand.desktop.input.xtest import XTestInput
+from deskhand.recording.settings import EncoderOptions
+from deskhand.recording.video.encoder import STANDARD
 
 OURS = "ours"
+EARLIER = "ours, options before"
+GRAB = "x11grab 15"
 ALL = {OURS: ours(1), "ours, 5 at once": ours(5), **GRABS}
+ANIMATED = {OURS: ALL[OURS], EARLIER: ours(1, BEFORE), **ALL}
+MINUTE = 60.0
+CPU_GOAL = 10.0
+"""Seconds of CPU for a minute of constant motion, with the X server."""
+GRAB_GOAL = 4.0
+"""Factor by which x11grab costs more."""
+SSIM_NOISE = 0.001
 TERMINAL = ("xterm", "-geometry", "300x80+0+0", "-e", "sh")
 BROWSER = ("chromium", "--no-sandbox", "--disable-gpu", "--no-first-run", "--kiosk")
 
@@ -62,10 +77,6 @@ def speed(take: Take, activity: Activity) -> float:
     return round((end - start) / max(shown, 0.001), 2)
 
 
-def grey(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    return av.VideoFrame.from_ndarray(pixels, "bgra").to_ndarray(format="gray").astype(np.uint8)
-
-
 def last_picture(video: Path) -> NDArray[np.uint8]:
     with av.open(str(video)) as video_file:
         for picture in video_file.decode(video=0):
@@ -88,8 +99,11 @@ def scenes(stage: Stage, options: argparse.Namespace) -> dict[str, dict[str, Fac
         page.write_text(ANIMATION)
         end = stage.open(*BROWSER, f"--user-data-dir={stage.folder}/profile", page.as_uri())
         results["animated"] = {
-            way: measured(stage, ALL[way], stage.watch, options.seconds) for way in ALL
+            name: measured(stage, way, stage.watch, options.seconds)
+            for name, way in ANIMATED.items()
         }
+        for name, facts in compared(stage, {OURS: STANDARD, EARLIER: BEFORE}).items():
+            results["animated"][name] |= facts
         end()
     return results
 
@@ -105,17 +119,33 @@ def short(stage: Stage, active: float) -> Scene:
     return scene
 
 
-def main() -> None:
+def missed(animated: dict[str, Facts]) -> list[str]:
+    """Return the goals that a minute of constant motion missed."""
+    cost, before = animated[OURS], animated[EARLIER]
+    goals = {
+        f"{CPU_GOAL:.0f} s of CPU": cost["total_cpu_s"] <= CPU_GOAL,
+        f"x11grab {GRAB_GOAL:.0f}x": animated[GRAB]["total_cpu_s"]
+        >= GRAB_GOAL * cost["total_cpu_s"],
+        "the same SSIM": cost["text_ssim"] >= before["text_ssim"] - SSIM_NOISE,
+        "less CPU a frame than before": cost["frame_cpu_ms"] <= before["frame_cpu_ms"],
+    }
+    return [goal for goal, reached in goals.items() if not reached]
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--idle-seconds", type=float, default=600.0)
     parser.add_argument("--scenes", default="mixed,animated")
     parser.add_argument("--record", type=Path)
     parser.add_argument("--recordings", type=int, default=1)
+    parser.add_argument("--preset", default=STANDARD.preset)
+    parser.add_argument("--params", default=STANDARD.params)
     options = parser.parse_args()
     if options.record is not None:
-        record(options.record, options.recordings)
-        return
+        encoder = EncoderOptions(preset=options.preset, params=options.params)
+        record(options.record, options.recordings, encoder)
+        return 0
     environment = {"PATH": os.environ["PATH"]}
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place,
@@ -126,6 +156,8 @@ def main() -> None:
         input_device.perform([PointerMotion(Point(400, 400))])
         results = scenes(Stage(Path(place), server, input_device, spawner), options)
     keep(results, {"idle": options.idle_seconds}, options.seconds)
+    judged = "animated" in results and options.seconds >= MINUTE
+    return exit_status(missed(results["animated"]) if judged else [], quiet=is_quiet())
 
 
 def keep(results: dict[str, dict[str, Facts]], lengths: dict[str, float], usual: float) -> None:
@@ -159,7 +191,13 @@ def show(title: str, ways: dict[str, Facts]) -> None:
             f"{facts['playable_ms']:7.0f} ms{facts.get('text_ssim', '-'):>7}  "
             + (", ".join(f"{what} {factor:g}x" for what, factor in speeds) or "-")
         )
+        if "frame_cpu_ms" in facts:
+            print(
+                f"  {'':26}same frames: {facts['frame_cpu_ms']} ms of CPU each,"
+                f" {facts['encoded_bytes'] / 1000:.0f} kB;"
+                f" memory after {facts['rss_after_mb']:.0f} MB"
+            )
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -24,8 +24,9 @@ from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.recordings.frame_source import FrameSource
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
-from deskhand.recording.settings import RecordingSettings
+from deskhand.recording.settings import EncoderOptions, RecordingSettings
 from deskhand.recording.timing.timeline import TimeMap
+from deskhand.recording.video.encoder import STANDARD
 from deskhand.recording.video.mp4_file import outermost
 
 NAME = "{}1111111-2222-3333-4444-555555555555"
@@ -45,7 +46,7 @@ class Take:
 Way = Callable[[Stage], AbstractContextManager[Take]]
 
 
-def ours(recordings: int) -> Way:
+def ours(recordings: int, options: EncoderOptions = STANDARD) -> Way:
     """Return our recorder in a process of its own, with that many recordings at once."""
 
     @contextmanager
@@ -53,6 +54,7 @@ def ours(recordings: int) -> Way:
         folder = stage.folder / f"ours-{time.monotonic_ns()}"
         command = [sys.executable, "-m", "bench.recording", "--record", str(folder)]
         command += ["--recordings", str(recordings)]
+        command += ["--preset", options.preset, "--params", options.params]
         take = Take()
         with subprocess.Popen(
             command, env=os.environ | stage.environment, stdin=-1, stdout=-1, text=True
@@ -72,11 +74,11 @@ def ours(recordings: int) -> Way:
     return way
 
 
-def record(folder: Path, recordings: int) -> None:
+def record(folder: Path, recordings: int, options: EncoderOptions) -> None:
     """Run as the recorder of ``ours``: record until a line is read, then print the costs."""
     names = [NAME.format(digit) for digit in "abcde"[:recordings]]
     with Framebuffer(os.environ["DISPLAY"], Path(os.environ["XAUTHORITY"])) as screen:
-        settings = RecordingSettings(free_to_start=0, free_to_go_on=0)
+        settings = RecordingSettings(free_to_start=0, free_to_go_on=0, encoder=options)
         with Recorder(FrameSource(screen), folder, settings) as recorder:
             before = used(resource.RUSAGE_SELF)
             for name in names:
@@ -91,6 +93,7 @@ def record(folder: Path, recordings: int) -> None:
             facts = {
                 "cpu_s": used(resource.RUSAGE_SELF) - before,
                 "rss_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                "rss_after_mb": psutil.Process().memory_info().rss / 2**20,
                 "bytes": video.stat().st_size,
                 "video_s": Catalog(folder).get(names[0])["video_s"],
                 "playable_ms": playable * 1000,
