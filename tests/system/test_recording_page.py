@@ -118,6 +118,35 @@ def test_two_thousand_steps_are_a_small_page_that_keys_move_in(
     connection.play(scenario())
 
 
+SCROLL = """(view, top) => new Promise((drawn) => {
+  view.addEventListener("scroll", () => requestAnimationFrame(drawn), { once: true });
+  view.scrollTop = top;
+})"""
+FOCUSED = "() => document.activeElement.closest('#steps > li')?.dataset.key"
+
+
+@pytest.mark.soak
+def test_a_row_keeps_the_focus_while_the_list_scrolls(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        video = clock_video(tmp_path / "clock.mp4", 4, RATE, (160, 90))
+        chat = add_clock_run(shown, video, 4, 200)
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.wait_for_function(READY)
+            await expect(page.locator(".step-group")).not_to_have_count(0)
+            row = page.locator("#steps li:not(.step-group)").nth(4)
+            await row.locator("button").focus()
+            key = await row.get_attribute("data-key")
+            # While its row is visible, after it has left the view, and back again.
+            for top in (200, 2000, 300, 0):
+                await page.locator("#steps-view").evaluate(SCROLL, top)
+                assert await page.evaluate(FOCUSED) == key, top
+
+    connection.play(scenario())
+
+
 def test_the_controls_are_below_the_picture_and_play_a_span_again(
     connection: BrowserConnection, tmp_path: Path
 ) -> None:

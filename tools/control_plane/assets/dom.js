@@ -31,8 +31,8 @@ export function byId(id) {
 }
 
 /**
- * Makes the children of `list` match `items` by key, reusing what is there: nothing that stays
- * loses its focus, its place or its picture.
+ * Makes the children of `list` match `items` by key, reusing what is there: a child that keeps its
+ * place among the others is not moved, because a browser takes the focus from what is moved.
  *
  * @template Item
  * @param {HTMLElement} list
@@ -42,16 +42,23 @@ export function byId(id) {
  * @param {(child: HTMLElement, item: Item) => void} update
  */
 export function keyed(list, items, key, make, update) {
-  const children = /** @type {HTMLElement[]} */ ([...list.children]);
-  const old = new Map(children.map((child) => [child.dataset.key, child]));
+  const names = items.map((item) => String(key(item)));
+  const kept = new Set(names);
+  /** @type {Map<string | undefined, HTMLElement>} */
+  const old = new Map();
+  for (const child of /** @type {HTMLElement[]} */ ([...list.children])) {
+    if (kept.has(child.dataset.key ?? "")) {
+      old.set(child.dataset.key, child);
+    } else {
+      child.remove();
+    }
+  }
   let place = list.firstElementChild;
-  for (const item of items) {
-    const name = String(key(item));
-    let child = old.get(name);
-    old.delete(name);
+  items.forEach((item, index) => {
+    let child = old.get(names[index]);
     if (!child) {
       child = make(item);
-      child.dataset.key = name;
+      child.dataset.key = names[index];
     }
     update(child, item);
     if (child === place) {
@@ -59,10 +66,7 @@ export function keyed(list, items, key, make, update) {
     } else {
       list.insertBefore(child, place);
     }
-  }
-  for (const gone of old.values()) {
-    gone.remove();
-  }
+  });
 }
 
 /**

@@ -97,13 +97,16 @@ export class StepList {
 
   draw() {
     const { first, last } = visibleRows(this.rows.length, ROW, this.view.scrollTop, this.view.clientHeight);
-    const shown = this.rows.slice(first, last);
     const focused = this.rows.findIndex((row) => row.key === this.focusedKey());
-    if (focused >= 0 && (focused < first || focused >= last)) {
-      // The focus must not be lost while its row is out of view.
-      shown.push(this.rows[focused]);
+    const places = Array.from({ length: last - first }, (_, at) => first + at);
+    // The focus must not be lost while its row is out of view; rows that do not move keep it.
+    if (focused >= 0 && focused < first) {
+      places.unshift(focused);
+    } else if (focused >= last) {
+      places.push(focused);
     }
-    const index = new Map(shown.map((row, at) => [row.key, at < last - first ? first + at : focused]));
+    const shown = places.map((place) => this.rows[place]);
+    const index = new Map(shown.map((row, at) => [row.key, places[at]]));
     const stops = shown.some((row) => row.key === this.stop);
     const free = shown.find((row) => row.kind === "step")?.key;
     keyed(

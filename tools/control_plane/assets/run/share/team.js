@@ -13,11 +13,22 @@ export class Team {
   /** @param {string} id  of the chat, as it is in an address */
   constructor(id) {
     this.below = `api/v0/runs/${id}/people`;
+    this.calls = 0;
   }
 
   /** Shows with whom the run is shared; fails if this person may not share it. */
-  async read() {
-    this.draw(await get(this.below));
+  read() {
+    return this.shownAfter(get(this.below));
+  }
+
+  /** Draws the answer to a call, unless a later call has begun: it would undo a choice. @param {Promise<Shares>} call */
+  async shownAfter(call) {
+    this.calls += 1;
+    const mine = this.calls;
+    const shares = await call;
+    if (mine === this.calls) {
+      this.draw(shares);
+    }
   }
 
   /** @param {Shares} shares */
@@ -40,8 +51,14 @@ export class Team {
     const box = element("input", { type: "checkbox" });
     box.addEventListener("change", () =>
       troubled(async () => {
-        const call = box.checked ? put : remove;
-        this.draw(await call(`${this.below}/${encodeURIComponent(id)}`));
+        const wanted = box.checked;
+        const call = wanted ? put : remove;
+        try {
+          await this.shownAfter(call(`${this.below}/${encodeURIComponent(id)}`));
+        } catch (error) {
+          box.checked = !wanted;
+          throw error;
+        }
       }),
     );
     const facts = role && element("span", { className: "share-facts" }, words.roles[/** @type {"member"} */ (role)]);
