@@ -30,7 +30,7 @@ desktop/attach: desktop/actions desktop/capture desktop/input
 desktop/browser: desktop/isolation
 desktop/capture: desktop/x11
 desktop/client: desktop/client/http1 desktop/screenshots desktop/server_trust
-desktop/client/http1: vncbridge/server
+desktop/client/http1: desktop desktop/server_trust vncbridge/server
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11 vncbridge/http
 desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
@@ -162,15 +162,15 @@ tools/commands/runs: desktop desktop/client tools/agents/providers tools/command
   tools/commands/access tools/commands/output tools/conversation
 tools/commands/serve: desktop desktop/isolation desktop/mcp tools/client tools/commands
   tools/control_plane tools/control_plane/service tools/mcp tools/service_manager
-tools/control_plane: desktop desktop/network tools/agents/providers tools/conversation
-  tools/kit/support tools/oidc tools/run_activities tools/store vncbridge vncbridge/auth
-  vncbridge/http vncbridge/viewer
+tools/control_plane: desktop desktop/client/http1 desktop/network tools/agents/providers
+  tools/conversation tools/kit/support tools/oidc tools/run_activities tools/store vncbridge
+  vncbridge/auth vncbridge/http vncbridge/viewer
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
   vncbridge/http
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
   tools/run_activities vncbridge/auth vncbridge/openapi
-tools/control_plane/proxy: desktop tools/control_plane vncbridge vncbridge/auth vncbridge/http
-  vncbridge/websocket
+tools/control_plane/proxy: desktop desktop/client/http1 tools/control_plane vncbridge
+  vncbridge/auth vncbridge/http vncbridge/websocket
 tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
   tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
   tools/playbooks tools/playbooks/replay tools/run_activities tools/secrets tools/store

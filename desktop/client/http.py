@@ -2,8 +2,14 @@
 
 import asyncio
 import json as jsonlib
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    aclosing,
+    asynccontextmanager,
+    suppress,
+)
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,12 +30,11 @@ from deskhand.desktop.errors import (
     HumanInControl,
     NotOnDesktop,
 )
-from deskhand.desktop.server_trust.server_trust import CA_FILE, ServerTrust, trust_of
+from deskhand.desktop.server_trust.server_trust import ServerTrust, trust_of
 
-from .http1.connection import ConnectionLost
 from .http1.connections import Connections, connections_to
-from .http1.request import JSON, WholeRequest, json_body, target
-from .http1.response import BrokenResponse
+from .http1.open_reply import HttpxReply, OpenReply, unavailable
+from .http1.request import JSON, ClientRequest, json_body, target
 from .lines import StreamedLines
 
 Json = dict[str, Any]
@@ -38,7 +43,6 @@ _UNIX = "unix:"
 _PREFIX = "/api/v0/desktop"
 # An action takes up to 100 s, and a full queue of actions may run before it.
 _ACTION_TIMEOUT = 330.0
-_CHUNK = 1 << 20
 _OCCUPIED = (HumanInControl.code, HeldByChat.code)
 _KINDS = {404: NotOnDesktop, 429: DesktopBusy, 503: DesktopBusy}
 
@@ -141,29 +145,22 @@ class DesktopClient:
         fields = _sent(headers, content)
         if json is not None:
             fields, content = {**fields, "Content-Type": JSON}, json_body(json)
-        # httptools does not know the method, by which a response to HEAD has no content.
-        if self._connections is None or method == "HEAD":
+        if self._connections is None:
             found = await self._by_httpx(method, path, content, params, fields, timeout)
         else:
-            request = WholeRequest(method, target(path, params), fields, content)
+            request = ClientRequest(method, target(path, params), fields, content)
             found = await self._directly(self._connections, request, timeout)
         if found.status >= 400:
             raise _refused(found.status, found.content)
         return found
 
     async def _directly(
-        self,
-        connections: Connections,
-        request: WholeRequest,
-        timeout: float,
+        self, connections: Connections, request: ClientRequest, timeout: float
     ) -> HttpReply:
-        try:
+        with unavailable():
             answer = await connections.request(request, timeout)
-        except TimeoutError as error:
-            raise DesktopUnavailable("no answer in time") from error
-        except (ConnectionLost, BrokenResponse, OSError) as error:
-            raise DesktopUnavailable(_broken(str(error))) from error
-        return HttpReply(answer.status, httpx2.Headers(list(answer.fields)), answer.content)
+        head = answer.head
+        return HttpReply(head.status, httpx2.Headers(list(head.fields)), answer.content)
 
     async def _by_httpx(
         self,
@@ -174,7 +171,7 @@ class DesktopClient:
         fields: Mapping[str, str],
         timeout: float,
     ) -> HttpReply:
-        with _translated():
+        with unavailable():
             response = await self._http.request(
                 method, path, content=content, params=params, headers=fields, timeout=timeout
             )
@@ -221,10 +218,8 @@ class DesktopClient:
         partial = to.with_name(to.name + ".part")
         try:
             async with self.stream("GET", path, params=params, headers=headers) as response:
-                if response.status_code >= 400:
-                    with _translated():
-                        body = await response.aread()
-                    raise _refused(response.status_code, body)
+                if response.status >= 400:
+                    raise _refused(response.status, await response.read())
                 length = await _write(response, partial)
             # The file gets its name only when it is complete.
             await asyncio.to_thread(partial.replace, to)
@@ -234,32 +229,53 @@ class DesktopClient:
             raise
         return length
 
-    @asynccontextmanager
-    async def stream(
+    def stream(
         self,
         method: str,
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        content: bytes | AsyncIterator[bytes] | None = None,
+        content: bytes | AsyncGenerator[bytes, None] | None = None,
         params: Mapping[str, str] | None = None,
-    ) -> AsyncIterator[httpx2.Response]:
-        """Send one request and yield its answer, of any status, with its body unread.
+    ) -> AbstractAsyncContextManager[OpenReply]:
+        """Send one request and return its answer, of any status, with its content unread.
 
-        Errors while reading the body are translated as well. Only connecting has a timeout.
+        Only connecting has a timeout. Leaving the block before the end of the content ends the
+        request at the service.
         """
-        with _translated():
-            async with self._http.stream(
-                method,
-                path,
-                headers=headers,
-                content=content,
-                params=params,
-                # A body may pause for any time: an event stream of an idle desktop sends next to
-                # nothing.
-                timeout=httpx2.Timeout(None, connect=10.0),
-            ) as response:
-                yield response
+        if self._connections is None:
+            return self._stream_by_httpx(method, path, headers, content, params)
+        whole = content if isinstance(content, bytes) else None
+        upload = None if isinstance(content, bytes) else content
+        request = ClientRequest(
+            method, target(path, params), headers or {}, whole, upload is not None
+        )
+        return self._connections.stream(request, upload)
+
+    @asynccontextmanager
+    async def _stream_by_httpx(
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str] | None,
+        content: bytes | AsyncGenerator[bytes, None] | None,
+        params: Mapping[str, str] | None,
+    ) -> AsyncIterator[OpenReply]:
+        answer = self._http.stream(
+            method,
+            path,
+            # The content is read as it was sent.
+            headers={"Accept-Encoding": "identity", **(headers or {})},
+            content=content,
+            params=params,
+            # Content may pause for any time: an event stream of an idle desktop sends next to
+            # nothing.
+            timeout=httpx2.Timeout(None, connect=10.0),
+        )
+        async with AsyncExitStack() as stack:
+            with unavailable():
+                response = await stack.enter_async_context(answer)
+            yield HttpxReply(response)
 
     @asynccontextmanager
     async def lines(
@@ -267,9 +283,9 @@ class DesktopClient:
     ) -> AsyncIterator[StreamedLines]:
         """Read a response body line by line while it is being received."""
         async with self.stream("GET", path, headers=headers) as response:
-            if response.status_code >= 400:
-                raise _refused(response.status_code, await response.aread())
-            lines = StreamedLines(_lines(response))
+            if response.status >= 400:
+                raise _refused(response.status, await response.read())
+            lines = StreamedLines(response.lines())
             try:
                 yield lines
             finally:
@@ -315,18 +331,13 @@ class DesktopClient:
             await connection.close()
 
 
-async def _lines(response: httpx2.Response) -> AsyncIterator[str]:
-    with _translated():
-        async for line in response.aiter_lines():
-            yield line
-
-
-async def _write(response: httpx2.Response, to: Path) -> int:
+async def _write(response: OpenReply, to: Path) -> int:
     length = 0
     file = await asyncio.to_thread(to.open, "wb")
     try:
-        async for chunk in response.aiter_bytes(_CHUNK):
-            length += await asyncio.to_thread(file.write, chunk)
+        async with aclosing(response.chunks()) as chunks:
+            async for chunk in chunks:
+                length += await asyncio.to_thread(file.write, chunk)
     finally:
         file.close()
     return length
@@ -368,20 +379,3 @@ def _object(answer: Any) -> Json:
     if not isinstance(answer, dict):
         raise DesktopUnavailable("the service answered with something else than an object")
     return answer
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    try:
-        yield
-    except httpx2.TimeoutException as error:
-        raise DesktopUnavailable("no answer in time") from error
-    except httpx2.TransportError as error:
-        raise DesktopUnavailable(_broken(str(error))) from error
-
-
-def _broken(reason: str) -> str:
-    if "CERTIFICATE_VERIFY_FAILED" in reason:
-        why = reason.rpartition("failed: ")[2].partition(" (_ssl")[0]
-        return f"its certificate is not trusted: {why}; name the file of its CA in {CA_FILE}"
-    return reason or "the connection was broken off"

@@ -1,13 +1,13 @@
 """Ports of the routes to the rest of the program."""
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-import httpx2
 from websockets.asyncio.client import ClientConnection
 
+from deskhand.desktop.client.http1.open_reply import OpenReply
 from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -88,8 +88,8 @@ class Service(Protocol):
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        content: AsyncIterator[bytes] | None = None,
-    ) -> AbstractAsyncContextManager[httpx2.Response]:
+        content: AsyncGenerator[bytes, None] | None = None,
+    ) -> AbstractAsyncContextManager[OpenReply]:
         """Send a request and return the response before its body was read; no read time-out.
 
         Raises ``DesktopUnavailable`` when the service cannot be reached.

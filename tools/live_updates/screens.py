@@ -103,11 +103,11 @@ class _Watch:
         service = self._desktops.client(self._id)
         try:
             async with service.stream("GET", self._path, headers=headers) as response:
-                if response.status_code == 304:
+                if response.status == 304:
                     return None
-                if response.status_code != 200:
+                if response.status != 200:
                     return b""
-                self._etag = response.headers.get("etag", "")
-                return await response.aread()
+                self._etag = response.header("etag")
+                return await response.read()
         except DesktopUnavailable:
             return b""

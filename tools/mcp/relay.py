@@ -133,7 +133,7 @@ class RelayedCalls:
                     "POST", f"/mcp?{urlencode(query)}", headers=headers, content=content
                 ) as response,
             ):
-                return rpc_result(response.status_code, await response.aread())
+                return rpc_result(response.status, await response.read())
         except TimeoutError:
             raise DesktopUnavailable(f"no answer within {LONGEST_CALL:g} s") from None
         except DesktopUnavailable:

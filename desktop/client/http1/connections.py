@@ -6,15 +6,17 @@ a request is on its way.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from deskhand.vncbridge.server.loopback import is_loopback
 
-from .connection import Connection, ConnectionLost
-from .request import RequestHeads, WholeRequest
-from .response import WholeResponse
+from .connection import Connection, ConnectionLost, Upload
+from .open_reply import DirectReply, OpenReply, unavailable
+from .request import ClientRequest, RequestHeads
+from .response import ResponseHead, WholeResponse
 
 LONGEST_IDLE_SECONDS = 4.0
 """Uvicorn's ``timeout_keep_alive`` is 5 s."""
@@ -31,34 +33,41 @@ class Connections:
         self._idle: list[Connection] = []
         self._open: set[Connection] = set()
 
-    async def request(self, request: WholeRequest, timeout: float) -> WholeResponse:
-        """Send a request and return its response; see `exchange`.
-
-        Raises:
-            ValueError: If a field contains the end of a line, or a character beyond ASCII.
-        """
-        return await self.exchange(
-            self._heads.encoded(request), timeout, repeatable=request.method == "GET"
-        )
-
-    async def exchange(self, request: bytes, timeout: float, *, repeatable: bool) -> WholeResponse:
+    async def request(self, request: ClientRequest, timeout: float) -> WholeResponse:
         """Send a request and return its response; cancelling ends the request at the service.
 
-        A ``repeatable`` request is sent once more if an idle connection turns out to be closed.
+        A GET or HEAD is sent once more if an idle connection turns out to be closed.
 
         Raises:
             OSError: If the service cannot be reached; `TimeoutError` if it does not answer in time.
             ConnectionLost: If it breaks off.
             BrokenResponse: If it does not answer with HTTP.
+            ValueError: If a field contains the end of a line, or a character beyond Latin-1.
         """
-        connection = self._taken()
-        if connection is not None:
-            try:
-                return await self._exchanged(connection, request, timeout)
-            except ConnectionLost as error:
-                if error.has_begun or not repeatable:
-                    raise
-        return await self._exchanged(await self._opened(timeout), request, timeout)
+        connection, head = await self._begun(request, timeout)
+        try:
+            return WholeResponse(head, await connection.rest(timeout))
+        finally:
+            self._release(connection)
+
+    @asynccontextmanager
+    async def stream(
+        self, request: ClientRequest, upload: Upload | None = None
+    ) -> AsyncIterator[OpenReply]:
+        """Send a request and yield its answer, with its content to be read.
+
+        Only connecting has a time limit. Leaving the block before the end of the content ends the
+        request at the service.
+
+        Raises:
+            DesktopUnavailable: If the service does not answer.
+        """
+        with unavailable():
+            connection, head = await self._begun(request, None, upload)
+        try:
+            yield DirectReply(head, connection)
+        finally:
+            self._release(connection)
 
     def close(self) -> None:
         """Close all connections; requests end with `ConnectionLost`."""
@@ -76,9 +85,44 @@ class Connections:
             self._drop(connection)
         return None
 
-    async def _opened(self, timeout: float) -> Connection:
+    async def _begun(
+        self, request: ClientRequest, timeout: float | None, upload: Upload | None = None
+    ) -> tuple[Connection, ResponseHead]:
+        data = self._heads.encoded(request)
+        connection = self._taken()
+        if connection is not None:
+            try:
+                return connection, await self._begin(connection, data, request, timeout, upload)
+            except ConnectionLost as error:
+                if error.has_begun or request.method not in ("GET", "HEAD") or upload is not None:
+                    raise
+        connection = await self._opened(timeout)
+        return connection, await self._begin(connection, data, request, timeout, upload)
+
+    async def _begin(
+        self,
+        connection: Connection,
+        data: bytes,
+        request: ClientRequest,
+        timeout: float | None,
+        upload: Upload | None,
+    ) -> ResponseHead:
+        try:
+            return await connection.begin(
+                data,
+                timeout,
+                upload=upload,
+                is_chunked=request.is_chunked,
+                has_content=request.method != "HEAD",
+            )
+        except BaseException:
+            self._drop(connection)
+            raise
+
+    async def _opened(self, timeout: float | None) -> Connection:
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(min(timeout, CONNECT_SECONDS)):
+        longest = CONNECT_SECONDS if timeout is None else min(timeout, CONNECT_SECONDS)
+        async with asyncio.timeout(longest):
             if isinstance(self._place, Path):
                 _, connection = await loop.create_unix_connection(Connection, str(self._place))
             else:
@@ -86,19 +130,12 @@ class Connections:
         self._open.add(connection)
         return connection
 
-    async def _exchanged(
-        self, connection: Connection, request: bytes, timeout: float
-    ) -> WholeResponse:
-        try:
-            answer = await connection.exchange(request, timeout)
-        except BaseException:
-            self._drop(connection)
-            raise
-        if connection.is_open and len(self._idle) < MOST_IDLE:
+    def _release(self, connection: Connection) -> None:
+        """Keep a connection for the next request if it can serve one."""
+        if connection.finish() and len(self._idle) < MOST_IDLE:
             self._idle.append(connection)
         else:
             self._drop(connection)
-        return answer
 
     def _drop(self, connection: Connection) -> None:
         connection.close()

@@ -12,16 +12,38 @@ _PLAIN = re.compile(r"/[\w/.~:@!$&'()*+,;=%?-]*", re.ASCII)
 _QUOTED = "/.~:@!$&'()*+,;=%?-"
 _BREAKS = re.compile(r"[\r\n\0]")
 JSON = "application/json"
+LAST_CHUNK = b"0\r\n\r\n"
 
 
 @dataclass(frozen=True)
-class WholeRequest:
-    """One request with its whole content."""
+class ClientRequest:
+    """One request, with its whole content or before it."""
 
     method: str
     target: str
     fields: Mapping[str, str]
     content: bytes | None = None
+    has_upload: bool = False
+    """True if the content follows, in chunks where the fields do not name its length."""
+
+    @property
+    def is_chunked(self) -> bool:
+        """True if content that follows is sent in chunks."""
+        return self.has_upload and not self._names_length
+
+    @property
+    def framing(self) -> str:
+        """The field that ends the content; of none but GET and HEAD the length is named if 0."""
+        if self.is_chunked:
+            return "Transfer-Encoding: chunked\r\n"
+        is_empty = self.content is None and self.method in ("GET", "HEAD")
+        if is_empty or self._names_length:
+            return ""
+        return f"Content-Length: {len(self.content or b'')}\r\n"
+
+    @property
+    def _names_length(self) -> bool:
+        return any(name.lower() == "content-length" for name in self.fields)
 
 
 class RequestHeads:
@@ -32,19 +54,17 @@ class RequestHeads:
 
     def __init__(self, host: str, path: str, fields: Mapping[str, str]) -> None:
         self._path = path
-        self._constant = f" HTTP/1.1\r\n{_lines({'Host': host, 'Accept': '*/*', **fields})}"
+        self._constant = f" HTTP/1.1\r\n{_lines({'Host': host, **fields})}"
 
-    def encoded(self, request: WholeRequest) -> bytes:
-        """Return the bytes of a request; of none but GET the length is named where it is 0.
+    def encoded(self, request: ClientRequest) -> bytes:
+        """Return the bytes of a request, without content that follows.
 
         Raises:
-            ValueError: If a field contains the end of a line, or a character beyond ASCII.
+            ValueError: If a field contains the end of a line, or a character beyond Latin-1.
         """
-        content = request.content or b""
-        is_empty = request.content is None and request.method == "GET"
-        length = "" if is_empty else f"Content-Length: {len(content)}\r\n"
         begin = f"{request.method} {self._path}{request.target}{self._constant}"
-        return f"{begin}{_lines(request.fields)}{length}\r\n".encode("ascii") + content
+        head = f"{begin}{_lines(request.fields)}{request.framing}\r\n"
+        return head.encode("latin-1") + (request.content or b"")
 
 
 def target(path: str, params: Mapping[str, str] | None) -> str:
@@ -53,6 +73,11 @@ def target(path: str, params: Mapping[str, str] | None) -> str:
     if not params:
         return quoted
     return f"{quoted}{'&' if '?' in quoted else '?'}{urlencode(params)}"
+
+
+def framed(data: bytes) -> bytes:
+    """Return a chunk of content (RFC 9112, section 7.1); it must not be empty."""
+    return b"%x\r\n%b\r\n" % (len(data), data)
 
 
 def json_body(value: Any) -> bytes:

@@ -14,50 +14,67 @@ class BrokenResponse(Exception):
 
 
 @dataclass(frozen=True)
-class WholeResponse:
-    """A complete response."""
+class ResponseHead:
+    """Status and fields of a response; the names of the fields are in lower case."""
 
     status: int
     fields: tuple[tuple[bytes, bytes], ...]
-    content: bytes
     keeps_alive: bool
     """True if the connection can serve another request."""
 
 
-class ResponseReader:
-    """Reads one response; the methods named ``on_`` are called by httptools."""
+@dataclass(frozen=True)
+class WholeResponse:
+    """A complete response."""
 
-    def __init__(self) -> None:
+    head: ResponseHead
+    content: bytes
+
+
+class ResponseReader:
+    """Reads one response; the methods named ``on_`` are called by httptools.
+
+    ``has_content`` is False for the response to HEAD, whose fields are those of a GET.
+    """
+
+    def __init__(self, *, has_content: bool = True) -> None:
         # httptools has no types.
         self._parser: Any = HttpResponseParser(self)
+        self._has_content = has_content
         self._fields: list[tuple[bytes, bytes]] = []
         self._pieces: list[bytes] = []
         self._has_length = False
-        self._has_head = False
-        self._is_complete = False
-        self._keeps_alive = False
+        self.head: ResponseHead | None = None
+        self.is_complete = False
         self.has_begun = False
         """True after the first byte."""
+        self.waiting = 0
+        """Bytes of content that were received and not taken."""
 
-    def feed(self, data: bytes) -> WholeResponse | None:
-        """Take the next bytes; return the response once it is complete.
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes.
 
         Raises:
             BrokenResponse: If these are not bytes of a response, or more than that.
         """
         self.has_begun = True
-        if self._is_complete:
+        if self.is_complete:
             raise BrokenResponse("the service sent more than its answer")
         try:
             self._parser.feed_data(data)
         except HttpParserError as error:
             raise BrokenResponse(f"the service sent no HTTP: {error}") from error
-        return self._answer() if self._is_complete else None
 
-    def end(self) -> WholeResponse | None:
-        """Return the response whose end is that of the connection, None if it is incomplete."""
-        whole = self._has_head and not self._has_length and not self._keeps_alive
-        return self._answer() if whole else None
+    def end(self) -> None:
+        """Take the end of the connection; that of some responses is the same."""
+        if self.head is not None and not self._has_length and not self.head.keeps_alive:
+            self.is_complete = True
+
+    def take(self) -> bytes:
+        """Return the content that was received since the last call."""
+        pieces, self._pieces = self._pieces, []
+        self.waiting = 0
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a field of the head."""
@@ -67,21 +84,20 @@ class ResponseReader:
 
     def on_headers_complete(self) -> None:
         """Take the end of the head."""
-        if self._parser.get_status_code() < _FIRST_FINAL:
+        status = self._parser.get_status_code()
+        if status < _FIRST_FINAL:
             self._fields.clear()
-        else:
-            self._has_head = True
-            # Later the parser answers for the next message.
-            self._keeps_alive = self._parser.should_keep_alive()
+            return
+        # Later the parser answers for the next message.
+        keeps_alive = self._parser.should_keep_alive()
+        self.head = ResponseHead(status, tuple(self._fields), keeps_alive)
+        self.is_complete = not self._has_content
 
     def on_body(self, data: bytes) -> None:
         """Take a piece of the content."""
         self._pieces.append(data)
+        self.waiting += len(data)
 
     def on_message_complete(self) -> None:
         """Take the end of the content."""
-        self._is_complete = self._has_head
-
-    def _answer(self) -> WholeResponse:
-        status, content = self._parser.get_status_code(), b"".join(self._pieces)
-        return WholeResponse(status, tuple(self._fields), content, self._keeps_alive)
+        self.is_complete = self.head is not None

@@ -1,10 +1,9 @@
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-import httpx2
-
+from deskhand.desktop.client.http1.open_reply import OpenReply
 from deskhand.tools.control_plane.ports import Desktops
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.live_updates.screens import Screens
@@ -12,17 +11,30 @@ from deskhand.tools.live_updates.screens import Screens
 LIMIT = 20.0
 
 
+class Picture(OpenReply):
+    """An answer with these bytes."""
+
+    def __init__(
+        self, status: int, fields: Sequence[tuple[bytes, bytes]], data: bytes = b""
+    ) -> None:
+        super().__init__(status, fields)
+        self._data = data
+
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
+        yield self._data
+
+
 class FakeScreen:
     """A desktop service whose answers a test gives; a request waits for the next one."""
 
     def __init__(self) -> None:
-        self.answers: asyncio.Queue[httpx2.Response] = asyncio.Queue()
+        self.answers: asyncio.Queue[OpenReply] = asyncio.Queue()
         self.asked: list[tuple[str, Mapping[str, str]]] = []
 
     @asynccontextmanager
     async def stream(
         self, method: str, path: str, *, headers: Mapping[str, str], **_: Any
-    ) -> AsyncIterator[httpx2.Response]:
+    ) -> AsyncIterator[OpenReply]:
         self.asked.append((path, headers))
         yield await self.answers.get()
 
@@ -41,8 +53,8 @@ def screens(screen: FakeScreen) -> Screens:
     return Screens(cast(Desktops, FakeDesktops(screen)))
 
 
-def image(data: bytes, etag: str) -> httpx2.Response:
-    return httpx2.Response(200, content=data, headers={"ETag": etag})
+def image(data: bytes, etag: str) -> OpenReply:
+    return Picture(200, ((b"etag", etag.encode()),), data)
 
 
 def test_pages_share_one_request_and_each_gets_the_newest_picture() -> None:
@@ -57,7 +69,7 @@ def test_pages_share_one_request_and_each_gets_the_newest_picture() -> None:
             assert await first.get() == b"one"
             end_second = watched.subscribe("d1", 640, second.put_nowait)
             assert await second.get() == b"one"
-            screen.answers.put_nowait(httpx2.Response(304))
+            screen.answers.put_nowait(Picture(304, ()))
             screen.answers.put_nowait(image(b"two", '"2"'))
             assert (await first.get(), await second.get()) == (b"two", b"two")
         path, headers = screen.asked[1]

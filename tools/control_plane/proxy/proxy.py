@@ -16,16 +16,16 @@ trusts only the control plane's token. What passes in each direction is decided 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from urllib.parse import quote
 
-import httpx2
 from starlette.datastructures import Headers
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 
+from deskhand.desktop.client.http1.open_reply import OpenReply
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.control_plane.caller import principal_name, principal_scopes, signed_in_name
 from deskhand.tools.control_plane.errors import ChatHasNoDesktop
@@ -39,7 +39,7 @@ from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.websocket.tunnel import tunnel
 
-from .rules import ProxyRules, has_body, header, query, rules_for, to_client, to_desktop
+from .rules import ProxyRules, has_body, query, rules_for, to_client, to_desktop
 
 _log = logging.getLogger(__name__)
 
@@ -133,7 +133,7 @@ class _Upload:
         if not expected:
             self._read.set()
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the chunks of the body; the next is received when the last was sent on."""
         while not self._read.is_set():
             message = await self._receive()
@@ -165,28 +165,28 @@ async def _exchange(
         # A body of ``None`` sends no ``Transfer-Encoding``, which a GET should not have.
         content=upload.chunks() if upload.expected else None,
     ) as reply:
-        if reply.status_code == UNAUTHORIZED:
+        if reply.status == UNAUTHORIZED:
             # A browser would take a 401 for the end of its own session.
             raise DesktopRefused(UNAUTHORIZED, "It does not know the control plane's token.")
         await _send_head(reply, send)
         try:
-            async with aclosing(reply.aiter_raw()) as chunks:
+            async with aclosing(reply.chunks()) as chunks:
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        except httpx2.TransportError as error:
+        except DesktopUnavailable as error:
             # The status was sent: only a response without its end shows the client the failure.
             _log.warning("the desktop broke off its answer to %s: %s", rules.path, error)
             return
     await send({"type": "http.response.body", "body": b""})
 
 
-async def _send_head(reply: httpx2.Response, send: Send) -> None:
-    headers = to_client(reply.headers.raw)
-    safe = passed(header(headers, "content-type"), reply.headers.get("content-disposition", ""))
+async def _send_head(reply: OpenReply, send: Send) -> None:
+    headers = to_client(reply.fields)
+    safe = passed(reply.header("content-type"), reply.header("content-disposition"))
     await send(
         {
             "type": "http.response.start",
-            "status": reply.status_code,
+            "status": reply.status,
             "headers": [
                 (key.lower().encode("latin-1"), value.encode("latin-1"))
                 for key, value in (*headers, *safe.items())

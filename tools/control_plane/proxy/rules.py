@@ -172,11 +172,6 @@ def to_client(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     return _without(headers, _NOT_TO_THE_CLIENT, _NOT_TO_THE_CLIENT_PREFIXES)
 
 
-def header(headers: Iterable[tuple[str, str]], name: str) -> str:
-    """Return the first value of a header, empty if there is none."""
-    return next((value for key, value in headers if key.lower() == name), "")
-
-
 def has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Return whether a request with these headers has a body (RFC 9112, section 6.3)."""
     return any(

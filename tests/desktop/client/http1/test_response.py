@@ -1,6 +1,10 @@
 import pytest
 
-from deskhand.desktop.client.http1.response import BrokenResponse, ResponseReader, WholeResponse
+from deskhand.desktop.client.http1.response import (
+    BrokenResponse,
+    ResponseHead,
+    ResponseReader,
+)
 
 SIZED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: x\r\n\r\nhello"
 CHUNKED = (
@@ -11,43 +15,66 @@ FIRST = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno"
 
 ANSWERS = {
-    SIZED: WholeResponse(200, ((b"content-length", b"5"), (b"etag", b"x")), b"hello", True),
-    CHUNKED: WholeResponse(201, ((b"transfer-encoding", b"chunked"),), b"hello", True),
-    EMPTY: WholeResponse(204, ((b"server", b"x"),), b"", True),
-    FIRST + EMPTY: WholeResponse(204, ((b"server", b"x"),), b"", True),
-    CLOSING: WholeResponse(
-        200, ((b"connection", b"close"), (b"content-length", b"2")), b"no", False
+    SIZED: (ResponseHead(200, ((b"content-length", b"5"), (b"etag", b"x")), True), b"hello"),
+    CHUNKED: (ResponseHead(201, ((b"transfer-encoding", b"chunked"),), True), b"hello"),
+    EMPTY: (ResponseHead(204, ((b"server", b"x"),), True), b""),
+    FIRST + EMPTY: (ResponseHead(204, ((b"server", b"x"),), True), b""),
+    CLOSING: (
+        ResponseHead(200, ((b"connection", b"close"), (b"content-length", b"2")), False),
+        b"no",
     ),
 }
 
 
 @pytest.mark.parametrize("data", ANSWERS)
 def test_an_answer_is_read_at_once(data: bytes) -> None:
-    assert ResponseReader().feed(data) == ANSWERS[data]
+    reader = ResponseReader()
+    reader.feed(data)
+    assert reader.is_complete
+    assert (reader.head, reader.take()) == ANSWERS[data]
 
 
 @pytest.mark.parametrize("data", ANSWERS)
 def test_an_answer_is_read_a_byte_at_a_time(data: bytes) -> None:
     reader = ResponseReader()
     assert not reader.has_begun
-    found = [reader.feed(data[at : at + 1]) for at in range(len(data))]
-    assert found == [*[None] * (len(data) - 1), ANSWERS[data]]
-    assert reader.has_begun
+    content = b""
+    for at in range(len(data)):
+        assert not reader.is_complete
+        reader.feed(data[at : at + 1])
+        assert reader.has_begun
+        # Content is taken while it arrives.
+        assert reader.waiting in (0, 1)
+        content += reader.take()
+        assert reader.waiting == 0
+    assert reader.is_complete
+    assert (reader.head, content) == ANSWERS[data]
+
+
+def test_the_answer_to_head_ends_with_its_fields() -> None:
+    reader = ResponseReader(has_content=False)
+    reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")
+    assert reader.is_complete
+    assert reader.take() == b""
 
 
 def test_an_answer_without_a_length_ends_with_the_connection() -> None:
     reader = ResponseReader()
-    assert reader.feed(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel") is None
-    assert reader.feed(b"lo") is None
-    assert reader.end() == WholeResponse(200, ((b"connection", b"close"),), b"hello", False)
+    reader.feed(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhel")
+    reader.feed(b"lo")
+    assert not reader.is_complete
+    reader.end()
+    assert reader.is_complete
+    assert reader.take() == b"hello"
 
 
 @pytest.mark.parametrize("data", [b"", b"HTTP/1.1 200 OK\r\nA", SIZED[:-1], CHUNKED[:-3], FIRST])
-def test_an_answer_that_breaks_off_is_none(data: bytes) -> None:
+def test_an_answer_that_breaks_off_is_not_complete(data: bytes) -> None:
     reader = ResponseReader()
     if data:
-        assert reader.feed(data) is None
-    assert reader.end() is None
+        reader.feed(data)
+    reader.end()
+    assert not reader.is_complete
 
 
 @pytest.mark.parametrize(

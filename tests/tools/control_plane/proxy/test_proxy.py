@@ -98,7 +98,6 @@ def test_the_desktop_sees_the_services_token_and_who_calls_and_nothing_else(
             "accept": "application/json",
             "accept-encoding": "gzip, deflate",
             "user-agent": echoed["headers"]["user-agent"],
-            "connection": "keep-alive",
             "authorization": "Bearer service-token",
             "deskhand-role": "admin",
             "deskhand-caller": "admin",

@@ -7,7 +7,6 @@ from deskhand.tools.control_plane.proxy.rules import (
     PREFIXES,
     ProxyRules,
     has_body,
-    header,
     query,
     rules_for,
     to_client,
@@ -194,12 +193,6 @@ def test_a_desktop_cannot_affect_the_origin_of_the_pages() -> None:
         ("etag", '"1"'),
         ("retry-after", "1"),
     ]
-
-
-def test_the_first_value_of_a_header_is_found_whatever_its_case() -> None:
-    headers = [("Content-Type", "a/b"), ("content-type", "c/d")]
-    assert header(headers, "content-type") == "a/b"
-    assert header(headers, "etag") == ""
 
 
 @pytest.mark.parametrize(
