@@ -105,6 +105,8 @@ class Store:
         # Apart, as a write waits for the lock of another process.
         self._reader = ThreadPoolExecutor(1, "store-reads")
         self._committed_at = time.monotonic()
+        self.commits = 0
+        """Transactions that have written."""
         self.health = DatabaseHealth()
 
     @classmethod
@@ -347,6 +349,7 @@ class Store:
             with self._translated():
                 yield
             self._committed_at = time.monotonic()
+            self.commits += 1
             self.health.succeeded()
 
     def _refuse_while_locked(self, asked_at: float) -> None:

@@ -6,16 +6,24 @@ from collections.abc import Callable
 from deskhand.tools.conversation.conversation import Image
 
 from .files import FileFacts
-from .stored_files import StoredFiles
+from .stored_files import LaterWrites, StoredFiles
 
 
 class ChatPictures:
     """Stores the screenshots of one chat's steps."""
 
-    def __init__(self, files: StoredFiles, chat_id: str, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        files: StoredFiles,
+        chat_id: str,
+        now: Callable[[], float],
+        writes: LaterWrites | None = None,
+    ) -> None:
+        """Take the store of files; with ``writes`` the rows are committed with those of steps."""
         self._files = files
         self._chat_id = chat_id
         self._now = now
+        self._writes = writes
 
     async def save(self, data: bytes, media_type: str, width: int, height: int) -> Image:
         """Store a picture of the given size in pixels and return the block that refers to it."""
@@ -27,5 +35,8 @@ class ChatPictures:
             media_type=media_type,
             details={"width": width, "height": height},
         )
-        view = await self._files.save(data, facts)
-        return Image(view.id, media_type, width, height)
+        if self._writes is not None:
+            file_id = await self._files.save_later(data, facts, self._writes)
+        else:
+            file_id = (await self._files.save(data, facts)).id
+        return Image(file_id, media_type, width, height)

@@ -32,7 +32,7 @@ _BEGINNING = (
     .values(index=func.coalesce(_LAST.scalar_subquery() + 1, 0))
     .returning(_STEPS.index)
 )
-_ENDING = (
+_CHANGING = (
     update(StepRow.__table__)  # type: ignore[arg-type]
     .where(_STEPS.id == bindparam("of_step"))
     .returning(*(_STEPS[name] for name in _VIEWED))
@@ -97,16 +97,13 @@ def begin(
     return StepView(**{**_NOT_YET, **row, "index": inserted.scalar_one()})
 
 
-async def illustrate(session: AsyncSession, step_id: str, file_id: str) -> StepRow:
+def illustrate(connection: Connection, step_id: str, file_id: str) -> StepView:
     """Set the picture of a step.
 
     Raises:
         UnknownRow: If the step was deleted with its chat.
     """
-    step = await _get(session, step_id)
-    step.screenshot_file_id = file_id
-    await session.flush()
-    return step
+    return _changed(connection, step_id, {"screenshot_file_id": file_id})
 
 
 def end(connection: Connection, step_id: str, ended: StepEnd) -> StepView:
@@ -127,7 +124,11 @@ def end(connection: Connection, step_id: str, ended: StepEnd) -> StepView:
     }
     if ended.title is not None and ended.arguments is not None:
         changes |= {"title": ended.title, "arguments": ended.arguments}
-    row = connection.execute(_ENDING, {**changes, "of_step": step_id}).mappings().one_or_none()
+    return _changed(connection, step_id, changes)
+
+
+def _changed(connection: Connection, step_id: str, changes: Json) -> StepView:
+    row = connection.execute(_CHANGING, {**changes, "of_step": step_id}).mappings().one_or_none()
     if row is None:
         raise UnknownRow("step", step_id)
     return StepView(**row)
@@ -172,13 +173,6 @@ async def targets_of_turn(
             None if row.patch_x is None or row.patch_y is None else (row.patch_x, row.patch_y),
         )
     return found
-
-
-async def _get(session: AsyncSession, step_id: str) -> StepRow:
-    step = await session.get(StepRow, step_id)
-    if step is None:
-        raise UnknownRow("step", step_id)
-    return step
 
 
 def of_call(

@@ -7,6 +7,7 @@ crash in between leaves bytes without a row, which cost room, but never a row wi
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from sqlalchemy import Connection
 from sqlalchemy.orm import Session
@@ -20,6 +21,18 @@ from .file_store import FileStore, StoredFile
 from .files import FileFacts
 from .retention import RetentionLimits, crowded_out
 from .upload_queue import UploadQueue
+
+
+class LaterWrites(Protocol):
+    """Writes that are committed with a later one."""
+
+    def add(
+        self,
+        work: Callable[[Connection], FileView],
+        done: Callable[[FileView], None],
+        undo: Callable[[], Awaitable[None]],
+    ) -> None:
+        """Commit ``work`` and call ``done``, or call ``undo`` if that is not possible."""
 
 
 class StoredFiles:
@@ -124,6 +137,13 @@ class StoredFiles:
         stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.save, data))
         return await self._insert(stored, facts)
 
+    async def save_later(self, data: bytes, facts: FileFacts, writes: LaterWrites) -> str:
+        """Store bytes as the picture of a step, whose row ``writes`` commits; return its id."""
+        stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.save, data))
+        insert = _insertion(stored, facts, self._now())
+        writes.add(insert, lambda _: self._wake(), lambda: self.discard([stored.id]))
+        return stored.id
+
     async def adopt(self, source: Path, facts: FileFacts) -> FileView:
         """Store a file of the same file system by moving it."""
         stored = await self._store.retried(lambda: asyncio.to_thread(self._disk.adopt, source))
@@ -193,11 +213,6 @@ class StoredFiles:
 
     async def _insert(self, stored: StoredFile, facts: FileFacts) -> FileView:
         now = self._now()
-
-        def insert(connection: Connection) -> FileView:
-            with Session(connection, expire_on_commit=False) as session:
-                return files.view(files.insert_short(session, stored, facts, now))
-
         try:
             if facts.kind != "step":
                 # Pictures of steps are many, and useless without the steps in the database.
@@ -205,7 +220,7 @@ class StoredFiles:
                 await self._store.retried(
                     lambda: asyncio.to_thread(self._disk.describe, stored.id, description)
                 )
-            made = await self._store.write_short(insert)
+            made = await self._store.write_short(_insertion(stored, facts, now))
         except Exception:
             # Not on CancelledError: the transaction ends nevertheless, so that the row may exist.
             await self.discard([stored.id])
@@ -216,3 +231,13 @@ class StoredFiles:
     def _wake(self) -> None:
         if self._upload_queue is not None:
             self._upload_queue.wake()
+
+
+def _insertion(
+    stored: StoredFile, facts: FileFacts, now: float
+) -> Callable[[Connection], FileView]:
+    def insert(connection: Connection) -> FileView:
+        with Session(connection, expire_on_commit=False) as session:
+            return files.view(files.insert_short(session, stored, facts, now))
+
+    return insert

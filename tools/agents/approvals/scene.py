@@ -38,8 +38,11 @@ class DesktopScene:
         machine: Callable[[], Awaitable[Machine]],
         computer: Glances | None,
         control_waits: ControlWaits | None,
+        commit: Callable[[], Awaitable[None]],
     ) -> None:
+        """Take the desktop, and ``commit``, which writes the row of a new picture."""
         self._machine = machine
+        self._commit = commit
         self._computer = computer
         self._control_waits = control_waits
 
@@ -61,4 +64,8 @@ class DesktopScene:
     async def picture(self) -> str | None:
         """Store a small picture of the screen for people; return its file id."""
         shown = None if self._computer is None else await self._computer.glance()
-        return None if shown is None else shown.file_id
+        if shown is None:
+            return None
+        # People are asked at once, and see the picture then.
+        await self._commit()
+        return shown.file_id

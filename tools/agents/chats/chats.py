@@ -31,6 +31,7 @@ from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
+from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import OWNER, ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
@@ -379,9 +380,9 @@ class Chats:
         self._hub.close()
 
     def _computer(
-        self, chat_id: str, machine: DesktopMachine, *, settles_between: bool
+        self, chat_id: str, machine: DesktopMachine, writes: JoinedWrites, *, settles_between: bool
     ) -> Computer:
-        pictures = ChatPictures(self._files, chat_id, self._repository.now)
+        pictures = ChatPictures(self._files, chat_id, self._repository.now, writes)
         waits = self._repository.waits.for_person(chat_id)
         return ComputerTool(machine.for_call, pictures, waits, settles_between=settles_between)
 

@@ -5,8 +5,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.ext.asyncio import AsyncSession
 
+from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.costs.step_times import StepTimes
 from deskhand.tools.agents.providers.port import RequestFigures
@@ -31,9 +31,19 @@ class StepRecords:
     """Writes the steps of a chat that calls ``tools``."""
 
     def __init__(
-        self, repository: ChatRepository, chat_id: str, tools: Mapping[str, Tool], mask: ChatMask
+        self,
+        repository: ChatRepository,
+        chat_id: str,
+        tools: Mapping[str, Tool],
+        mask: ChatMask,
+        writes: JoinedWrites | None,
     ) -> None:
+        """Take a chat; with the ``writes`` of its turn, ends are committed with what follows."""
         self._repository = repository
+        self._joins = writes is not None
+        self._writes = writes or JoinedWrites(repository.store)
+        self._begun: dict[str, StepView] = {}
+        """Steps whose calls run, by their ids."""
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
@@ -66,8 +76,8 @@ class StepRecords:
                 now=now,
             )
 
-        view = await self._repository.store.write_short(work)
-        self._repository.hub.publish("step", self._chat_id, view.to_json())
+        view = await self._writes.write(work, self._publish)
+        self._begun[view.id] = view
         return view.id
 
     async def end(
@@ -79,9 +89,12 @@ class StepRecords:
         *,
         request: RequestFigures | None = None,
     ) -> StepView:
-        """Store the result of a step; raise ``UnknownRow`` if it was deleted with its chat.
+        """Store the result of a step, in a turn with the next write; return the ended step.
 
         ``request`` is the request to the model that led to it, if no earlier step has that.
+
+        Raises:
+            UnknownRow: If it was deleted with its chat.
         """
         times = self._times.of_step(
             self._repository.clock(),
@@ -94,40 +107,56 @@ class StepRecords:
         targets = [
             one and one.masked(self._mask.hide_recorded) for one in call_result.outcome.targets
         ]
+        ended = steps.StepEnd(
+            "failed" if status == "done" and call_result.outcome.is_error else status,
+            result_to_json(call_result.result),
+            self._repository.now(),
+            call_result.outcome.error,
+            times,
+            call_result.details,
+            pictures[-1] if pictures else None,
+            None if final is None else step_title(call.name, final),
+            final,
+            None if request is None else asdict(request.usage),
+        )
 
         def work(connection: Connection) -> StepView:
-            now = self._repository.now()
-            ended = steps.StepEnd(
-                "failed" if status == "done" and call_result.outcome.is_error else status,
-                result_to_json(call_result.result),
-                now,
-                call_result.outcome.error,
-                times,
-                call_result.details,
-                pictures[-1] if pictures else None,
-                None if final is None else step_title(call.name, final),
-                final,
-                None if request is None else asdict(request.usage),
-            )
-            chats.count_change(connection, self._chat_id, now)
+            chats.count_change(connection, self._chat_id, ended.ended_at)
             view = steps.end(connection, step_id, ended)
             steps.add_targets(connection, step_id, targets)
             return view
 
-        view = await self._repository.store.write_short(work)
-        self._repository.hub.publish("step", self._chat_id, view.to_json())
-        known = call.toolset is not None or call.name in self._tools
-        self._repository.tool_calls.add(view.tool, view.status, known=known)
-        self._repository.costs.add_step(times)
-        return view
+        def stored(view: StepView) -> None:
+            self._publish(view)
+            known = call.toolset is not None or call.name in self._tools
+            self._repository.tool_calls.add(view.tool, view.status, known=known)
+            self._repository.costs.add_step(times)
+
+        begun = self._begun.pop(step_id, None)
+        if begun is None or not self._joins:
+            return await self._writes.write(work, stored)
+        self._writes.add(work, stored)
+        return replace(
+            begun,
+            title=ended.title or begun.title,
+            status=ended.status,
+            error=ended.error,
+            ended_at=ended.ended_at,
+        )
+
+    async def commit(self) -> None:
+        """Commit what waits for the next write."""
+        await self._writes.flush()
 
     async def illustrate(self, step_id: str, file_id: str) -> None:
         """Set the picture of a step."""
+        self._writes.add(
+            lambda connection: steps.illustrate(connection, step_id, file_id), self._publish
+        )
+        if not self._joins:
+            await self.commit()
 
-        async def work(session: AsyncSession) -> StepView:
-            return steps.view(await steps.illustrate(session, step_id, file_id))
-
-        view = await self._repository.store.write(work)
+    def _publish(self, view: StepView) -> None:
         self._repository.hub.publish("step", self._chat_id, view.to_json())
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from deskhand.tools.agents.approvals.gate import CallGate, GateDecision
 from deskhand.tools.agents.approvals.scene import DesktopScene
 from deskhand.tools.agents.chat_recordings.turn_recording import TurnRecording
+from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.costs.step_times import ACT
 from deskhand.tools.agents.desktops.lazy_machine import LazyMachine
@@ -78,6 +79,7 @@ class ChatToolbox:
         control_waits: HumanControlWaits | None = None,
         gate: CallGate | None = None,
         workdir: str = "",
+        writes: JoinedWrites | None = None,
     ) -> None:
         """Take a chat's tools, and the ``head`` of its prompts, which lists those that it sees.
 
@@ -87,7 +89,7 @@ class ChatToolbox:
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
-        self._steps = StepRecords(repository, chat_id, tools, mask)
+        self._steps = StepRecords(repository, chat_id, tools, mask, writes)
         self._gate = gate
         self._workdir = workdir
         self._head = head
@@ -139,8 +141,8 @@ class ChatToolbox:
     async def resume(self, asking: Sequence[AskingCall], *, is_same: bool) -> None:
         """Run the calls again that waited for a person when the program ended.
 
-        Their results are stored with their steps. ``is_same`` if the desktop is that of then: an
-        approval is given for a call on that desktop.
+        Their results are stored with their steps, each at once. ``is_same`` if the desktop is that
+        of then: an approval is given for a call on that desktop.
         """
         kept = [one for one in asking if is_same or one.question.kind == "human"]
         asks = (await self._repository.view(self._chat_id)).state == ChatState.REQUIRES_ACTION
@@ -317,7 +319,9 @@ class ChatToolbox:
         if self._gate is None:
             return GateDecision()
         began, hide = self._repository.clock(), self._mask.hide
-        scene = DesktopScene(self._find_machine, self._computer, self._control_waits)
+        scene = DesktopScene(
+            self._find_machine, self._computer, self._control_waits, self._steps.commit
+        )
         decision = await self._gate.decide(call, step, scene, hide, continued=continued)
         if decision.asked:
             self._steps.add_wait(self._repository.clock() - began)

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from deskhand.tools.agents.chat_repository import transitions
+from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.checkpoints import rows as checkpoint_rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
@@ -50,15 +51,20 @@ class StoredTranscript:
     is read again.
     """
 
-    def __init__(self, repository: ChatRepository, chat_id: str) -> None:
+    def __init__(
+        self, repository: ChatRepository, chat_id: str, writes: JoinedWrites | None = None
+    ) -> None:
+        """Take a chat; ``writes`` are those of its turn, with which a reply is committed."""
         self._repository = repository
         self._chat_id = chat_id
+        self._writes = writes or JoinedWrites(repository.store)
         self._messages: tuple[Message, ...] | None = None
         self._checkpoint: Checkpoint | None = None
         self._reads_checkpoint = True
 
     async def messages(self) -> tuple[Message, ...]:
         """Return the messages so far, without the queue."""
+        await self._writes.flush()
         if self._messages is None:
             self._messages = await self._repository.store.read(
                 lambda s: messages.history(s, self._chat_id)
@@ -66,12 +72,15 @@ class StoredTranscript:
         return self._messages
 
     async def append(self, message: Message, usage: Usage | None = None) -> None:
-        """Append a message, and add the tokens that it used to those of the turn."""
+        """Append a message, and add the tokens that it used to those of the turn.
+
+        A reply with calls is committed with the begin of the first of them.
+        """
+        now = self._repository.now()
 
         def work(connection: Connection) -> tuple[int, int]:
             with Session(connection, expire_on_commit=False) as session:
                 chat = chats.row_of(session, self._chat_id)
-                now = self._repository.now()
                 position = messages.append_short(session, chat.id, message, now)
                 if usage is not None:
                     _add_usage(session, chat, usage)
@@ -79,14 +88,20 @@ class StoredTranscript:
                 session.flush()
                 return position, chat.version
 
-        position, version = await self._repository.store.write_short(work)
-        if usage is not None:
-            self._repository.costs.add_usage(usage)
-        known = self._messages
-        # The stored form, which another process would read: it may differ from what was passed.
-        added = messages.as_stored(message)
-        self._messages = None if known is None or position != len(known) else (*known, added)
-        self._repository.hub.publish("message", self._chat_id, {"version": version})
+        def appended(stored: tuple[int, int]) -> None:
+            position, version = stored
+            if usage is not None:
+                self._repository.costs.add_usage(usage)
+            known = self._messages
+            # The stored form, which another process would read: it may differ from what was passed.
+            added = messages.as_stored(message)
+            self._messages = None if known is None or position != len(known) else (*known, added)
+            self._repository.hub.publish("message", self._chat_id, {"version": version})
+
+        if message.role == "assistant" and any(isinstance(b, ToolCall) for b in message.content):
+            self._writes.add(work, appended)
+        else:
+            await self._writes.write(work, appended)
 
     async def take_messages(self) -> None:
         """Append the messages that people sent for the time after the current step."""

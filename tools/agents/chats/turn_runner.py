@@ -21,6 +21,7 @@ from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_recordings.ended_recordings import EndedRecordings, write_recording
 from deskhand.tools.agents.chat_recordings.staying_recordings import StayingRecordings
 from deskhand.tools.agents.chat_recordings.turn_recording import Recorded
+from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
 from deskhand.tools.agents.loop.budget import TurnBudget
@@ -64,7 +65,14 @@ TIMED_OUT = "It was stopped because its timeout has passed."
 class MakeComputer(Protocol):
     """Factory of the computer tool of one chat."""
 
-    def __call__(self, chat_id: str, machine: DesktopMachine, *, settles_between: bool) -> Computer:
+    def __call__(
+        self,
+        chat_id: str,
+        machine: DesktopMachine,
+        writes: JoinedWrites,
+        *,
+        settles_between: bool,
+    ) -> Computer:
         """Return the tool that works on ``machine`` and stores pictures for the chat.
 
         Without ``settles_between`` only the last action of a reply waits for its effect.
@@ -230,7 +238,11 @@ class TurnRunner:
             log.warning("chat %s is left as it is: %s", chat_id, error)
 
     async def _run_turn(self, chat_id: str) -> TurnEnd:
-        transcript = StoredTranscript(self._repository, chat_id)
+        async with JoinedWrites(self._repository.store) as writes:
+            return await self._run_with(writes, chat_id)
+
+    async def _run_with(self, writes: JoinedWrites, chat_id: str) -> TurnEnd:
+        transcript = StoredTranscript(self._repository, chat_id, writes)
         asking = await transcript.continuing()
         if not asking:
             await transcript.answer_open_calls()
@@ -253,7 +265,7 @@ class TurnRunner:
             current = tuple(tool.spec for tool in tools.values())
             known = KnownTools(head.tools, current, view.mode == "computer_use")
             return await run_compaction(transcript, model, known, settings)
-        toolbox = await self._toolbox(view, name, tools, head, prepared == "same")
+        toolbox = await self._toolbox(view, name, tools, head, writes, prepared == "same")
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")
             await transcript.answer_open_calls()
@@ -283,7 +295,13 @@ class TurnRunner:
             raise NoDesktop(str(error)) from error
 
     async def _toolbox(
-        self, view: ChatView, model: str, tools: Mapping[str, Tool], head: PromptHead, is_same: bool
+        self,
+        view: ChatView,
+        model: str,
+        tools: Mapping[str, Tool],
+        head: PromptHead,
+        writes: JoinedWrites,
+        is_same: bool,
     ) -> ChatToolbox:
         on_desktop = view.mode == "computer_use"
 
@@ -291,7 +309,7 @@ class TurnRunner:
             if await self._assignment.lost(view.id, failed=failed) is None:
                 return None
             await self._prepare(view.id)
-            return await self._workplace(view, started=False)
+            return await self._workplace(view, writes, started=False)
 
         started = is_same and view.recording_status == "recording"
         return ChatToolbox(
@@ -301,14 +319,15 @@ class TurnRunner:
             lambda: self._assignment.machine(view.id),
             mask=self._mask(view.id, (view.parent_id,) if view.parent_id else ()),
             head=head,
-            workplace=await self._workplace(view, started=started) if on_desktop else None,
+            workplace=await self._workplace(view, writes, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
             control_waits=self._repository.waits.for_person(view.id),
             gate=self._gates(view, scripted=model.startswith(WITHOUT_MODEL)),
             workdir=await self._repository.store.read_short(lambda s: workdir_of(s, view.id)),
+            writes=writes,
         )
 
-    async def _workplace(self, view: ChatView, *, started: bool) -> Workplace:
+    async def _workplace(self, view: ChatView, writes: JoinedWrites, *, started: bool) -> Workplace:
         """Return the chat's desktop; ``started`` if the recorder runs there already."""
         machine = await self._assignment.machine(view.id)
         start = await self._repository.store.read(lambda s: start_of(s, view.id))
@@ -320,7 +339,7 @@ class TurnRunner:
         )
         # A replay decides only between replies: it does not read what is in between.
         settles = not (view.model or "").startswith(PLAYBOOK)
-        computer = self._make_computer(view.id, machine, settles_between=settles)
+        computer = self._make_computer(view.id, machine, writes, settles_between=settles)
         return Workplace(computer, recording)
 
     async def _desktop_of(self, chat_id: str) -> str | None:

@@ -57,11 +57,15 @@ class FakeComputer:
         return self.shown
 
 
+async def no_commit() -> None:
+    """Commit nothing: no picture is stored."""
+
+
 def scene(answers: list[Any], waits: FakeWaits | None) -> DesktopScene:
     async def machine() -> Machine:
         return FakeMachine(answers)
 
-    return DesktopScene(machine, None, waits)
+    return DesktopScene(machine, None, waits, no_commit)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +90,19 @@ def test_without_waits_the_focus_of_a_person_is_not_known() -> None:
     assert asyncio.run(scene([OCCUPIED], None).focus()) == UNKNOWN
 
 
-def test_the_picture_is_that_of_the_computer() -> None:
+def test_the_picture_is_that_of_the_computer_and_is_committed() -> None:
     async def machine() -> Machine:
         return FakeMachine([])
 
-    def picture(computer: FakeComputer | None) -> str | None:
-        return asyncio.run(DesktopScene(machine, computer, None).picture())
+    def picture(computer: FakeComputer | None) -> tuple[str | None, int]:
+        commits = []
 
-    assert picture(FakeComputer(Image("f1", "image/jpeg", 1, 1))) == "f1"
-    assert picture(FakeComputer(None)) is None
-    assert picture(None) is None
+        async def commit() -> None:
+            commits.append(1)
+
+        found = asyncio.run(DesktopScene(machine, computer, None, commit).picture())
+        return found, len(commits)
+
+    assert picture(FakeComputer(Image("f1", "image/jpeg", 1, 1))) == ("f1", 1)
+    assert picture(FakeComputer(None)) == (None, 0)
+    assert picture(None) == (None, 0)
