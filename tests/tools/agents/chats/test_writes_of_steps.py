@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.conversation.conversation import Block
+from deskhand.tools.conversation.conversation import Block, ToolCall
 from tests.tools.agents.chats.fakes import ScriptedModel, act, call, open_chats, report
 
 STEPS = 20
@@ -14,20 +14,20 @@ MOST = 2.5
 """Transactions for a step."""
 
 
-def click(step: int) -> Block:
+def click(step: int) -> ToolCall:
     return act("left_click", coordinate=[step, 2])
 
 
-def echo(step: int) -> Block:
+def echo(step: int) -> ToolCall:
     return call("echo", text=f"Go on {step}")
 
 
 @pytest.mark.parametrize("made", [(click,), (echo,), (click, click), (echo, echo)])
 def test_a_step_needs_few_transactions(
-    tmp_path: Path, made: tuple[Callable[[int], Block], ...]
+    tmp_path: Path, made: tuple[Callable[[int], ToolCall], ...]
 ) -> None:
     async def turn(steps: int) -> int:
-        replies = [[make(step) for make in made] for step in range(steps)]
+        replies: list[list[Block]] = [[make(step) for make in made] for step in range(steps)]
         model = ScriptedModel([*replies, [report("Done")]])
         async with open_chats(tmp_path, {"child": model}) as p:
             before = p.store.commits
