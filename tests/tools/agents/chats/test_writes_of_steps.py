@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.tools.conversation.conversation import Block, ToolCall
-from tests.tools.agents.chats.fakes import ScriptedModel, act, call, open_chats, report
+from deskhand.tools.conversation.conversation import ToolCall
+from tests.tools.agents.chats.fakes import Block, ScriptedModel, act, call, open_chats, report
 
 STEPS = 20
 MOST = 2.5
