@@ -38,7 +38,7 @@ _COUNTING = (
     update(ChatRow.__table__)  # type: ignore[arg-type]
     .where(ChatRow.id == bindparam("of_chat"))
     .values(version=ChatRow.version + 1, updated_at=bindparam("now"))
-    .returning(ChatRow.turn)
+    .returning(ChatRow.turn, ChatRow.version)
 )
 
 
@@ -59,16 +59,16 @@ def row_of(session: Session, chat_id: str) -> ChatRow:
     return chat
 
 
-def count_change(connection: Connection, chat_id: str, now: float) -> int:
-    """Count a change of a chat, and return the number of its turn.
+def count_change(connection: Connection, chat_id: str, now: float) -> tuple[int, int]:
+    """Count a change of a chat; return the numbers of its turn and of its version.
 
     Raises:
         UnknownRow: If the chat does not exist.
     """
-    turn = connection.scalar(_COUNTING, {"of_chat": chat_id, "now": now})
-    if turn is None:
+    row = connection.execute(_COUNTING, {"of_chat": chat_id, "now": now}).one_or_none()
+    if row is None:
         raise UnknownRow("chat", chat_id)
-    return int(turn)
+    return row.turn, row.version
 
 
 async def is_descendant(session: AsyncSession, chat_id: str, ancestor_id: str) -> bool:

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sqlalchemy import Connection, func, select
 from sqlalchemy import delete as delete_rows
-from sqlalchemy import func, select
+from sqlalchemy import insert as insert_into
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.views import FileView
 
@@ -21,6 +21,8 @@ Json = dict[str, Any]
 
 PICTURE = "picture"
 """Kind of the files that are made on request of the recordings of a run, as contact sheets."""
+_INSERTING = insert_into(FileRow.__table__)  # type: ignore[arg-type]
+_LISTING = insert_into(ChatFileRow.__table__)  # type: ignore[arg-type]
 AT_ONCE = 500
 """Rows that one statement deletes; SQLite has a limit on the parameters of a statement."""
 
@@ -41,31 +43,33 @@ class FileFacts:
 
 async def insert(
     session: AsyncSession, stored: StoredFile, facts: FileFacts, now: float
-) -> FileRow:
+) -> FileView:
     """Insert the row of a file whose bytes are stored already."""
-    return await session.run_sync(insert_short, stored, facts, now)
+    # A statement of a connection does not flush the session.
+    await session.flush()
+    return await session.run_sync(lambda s: insert_short(s.connection(), stored, facts, now))
 
 
-def insert_short(session: Session, stored: StoredFile, facts: FileFacts, now: float) -> FileRow:
+def insert_short(
+    connection: Connection, stored: StoredFile, facts: FileFacts, now: float
+) -> FileView:
     """Do as `insert`, in a thread."""
-    file = FileRow(
-        id=stored.id,
-        chat_id=facts.chat_id,
-        kind=facts.kind,
-        name=facts.name,
-        media_type=facts.media_type,
-        size=stored.size,
-        sha256=stored.sha256,
-        created_at=now,
-        details=facts.details,
-    )
-    session.add(file)
-    session.flush()
+    row: Json = {
+        "id": stored.id,
+        "chat_id": facts.chat_id,
+        "kind": facts.kind,
+        "name": facts.name,
+        "media_type": facts.media_type,
+        "size": stored.size,
+        "sha256": stored.sha256,
+        "created_at": now,
+    }
+    connection.execute(_INSERTING, {**row, "details": facts.details})
     if facts.listed_with is not None:
         # After the row of the file, to which the foreign key of this one refers.
-        session.add(ChatFileRow(chat_id=facts.listed_with, file_id=file.id, created_at=now))
-        session.flush()
-    return file
+        listed = {"chat_id": facts.listed_with, "file_id": stored.id, "created_at": now}
+        connection.execute(_LISTING, listed)
+    return FileView(**row, metadata=facts.details)
 
 
 def described(stored: StoredFile, facts: FileFacts, now: float) -> str:

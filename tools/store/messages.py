@@ -8,7 +8,7 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, bindparam, func, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -24,6 +24,16 @@ from deskhand.tools.conversation.views import MessageView
 from . import schema
 
 Json = dict[str, Any]
+
+_MESSAGES = schema.MessageRow.__table__.c
+# Built once, as the statements of steps are. Two callers cannot get the same position: the store
+# admits one writer at a time.
+_LAST = select(func.max(_MESSAGES.position)).where(_MESSAGES.chat_id == bindparam("of_chat"))
+_APPENDING = (
+    insert(schema.MessageRow.__table__)  # type: ignore[arg-type]
+    .values(position=func.coalesce(_LAST.scalar_subquery() + 1, 0), after_step=False)
+    .returning(_MESSAGES.position)
+)
 
 
 async def history(session: AsyncSession, chat_id: str) -> tuple[Message, ...]:
@@ -53,15 +63,20 @@ async def fixed_head(session: AsyncSession, chat_id: str, content: Json, now: fl
 
 async def append(session: AsyncSession, chat_id: str, message: Message, now: float) -> int:
     """Add a message at the end of the history; return its position, counted from 0."""
-    return await session.run_sync(append_short, chat_id, message, now)
+    # A statement of a connection does not flush the session.
+    await session.flush()
+    return await session.run_sync(lambda s: append_short(s.connection(), chat_id, message, now))
 
 
-def append_short(session: Session, chat_id: str, message: Message, now: float) -> int:
+def append_short(connection: Connection, chat_id: str, message: Message, now: float) -> int:
     """Do as `append`, in a thread."""
-    row = _row(chat_id, message, now)
-    row.position = position = _next_position(session, chat_id)
-    session.add(row)
-    session.flush()
+    row: Json = {
+        "chat_id": chat_id,
+        "role": message.role,
+        "content": message_to_json(message)["content"],
+        "created_at": now,
+    }
+    position: int = connection.execute(_APPENDING, {**row, "of_chat": chat_id}).scalar_one()
     return position
 
 

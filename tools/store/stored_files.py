@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Protocol
 
 from sqlalchemy import Connection
-from sqlalchemy.orm import Session
 
 from deskhand.tools.conversation.views import FileView
 
@@ -237,7 +236,6 @@ def _insertion(
     stored: StoredFile, facts: FileFacts, now: float
 ) -> Callable[[Connection], FileView]:
     def insert(connection: Connection) -> FileView:
-        with Session(connection, expire_on_commit=False) as session:
-            return files.view(files.insert_short(session, stored, facts, now))
+        return files.insert_short(connection, stored, facts, now)
 
     return insert

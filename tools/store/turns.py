@@ -1,11 +1,27 @@
 """Queries on the rows of turns: the work on one message, up to the next rest of the chat."""
 
-from sqlalchemy import func, select
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from .errors import UnknownRow
 from .schema import ChatRow, TurnRow
+
+Json = dict[str, Any]
+
+_TURNS = TurnRow.__table__.c
+_SPENT = (
+    *("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens"),
+    *("dropped_thinking", "thinking_tokens", "cost_usd"),
+)
+# NULL plus a cost is NULL: one that is not known makes the sum unknown.
+_SPENDING = (
+    update(TurnRow.__table__)  # type: ignore[arg-type]
+    .where(_TURNS.chat_id == bindparam("of_chat"), _TURNS.number == bindparam("of_number"))
+    .values({name: _TURNS[name] + bindparam(f"more_{name}") for name in _SPENT})
+)
 
 COMPACT = "compact"
 """Work of a turn that only makes a checkpoint."""
@@ -52,6 +68,12 @@ def current_short(session: Session, chat: ChatRow) -> TurnRow | None:
     """Do as `current`, in a thread."""
     query = select(TurnRow).where(TurnRow.chat_id == chat.id, TurnRow.number == chat.turn)
     return session.scalar(query)
+
+
+def add_usage(connection: Connection, chat_id: str, number: int, usage: Json) -> None:
+    """Add the tokens and the cost of a request; a cost that is not known makes the sum unknown."""
+    more = {f"more_{name}": usage[name] for name in _SPENT}
+    connection.execute(_SPENDING, {**more, "of_chat": chat_id, "of_number": number})
 
 
 async def compacts(session: AsyncSession, chat_id: str) -> bool:

@@ -179,7 +179,7 @@ def test_steps_are_numbered_and_found_by_their_call(tmp_path: Path) -> None:
         assert await session.run_sync(steps.of_call, "a", "t3") == (None, None, False)
         with pytest.raises(UnknownRow, match="no chat"):
             await session.run_sync(steps.of_call, "gone", "t1")
-        assert await connection.run_sync(chats.count_change, "a", 3.0) == chat.turn
+        assert await connection.run_sync(chats.count_change, "a", 3.0) == (chat.turn, 1)
         with pytest.raises(UnknownRow, match="no chat"):
             await connection.run_sync(chats.count_change, "gone", 3.0)
         ended = steps.StepEnd("done", {"type": "tool_result"}, 2.0, timings={"act_ms": 1})

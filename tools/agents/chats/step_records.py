@@ -67,7 +67,7 @@ class StepRecords:
             return steps.begin(
                 connection,
                 self._chat_id,
-                chats.count_change(connection, self._chat_id, now),
+                chats.count_change(connection, self._chat_id, now)[0],
                 tool_call_id=call.id,
                 tool=call.toolset or call.name,
                 title=step_title(call.name, arguments),

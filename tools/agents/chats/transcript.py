@@ -29,7 +29,7 @@ from deskhand.tools.kit.support.call_result import NO_ROOM
 from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
-from deskhand.tools.store.schema import ChatRow, StepRow
+from deskhand.tools.store.schema import StepRow
 
 from .prompt_head import head_from_json
 
@@ -79,14 +79,10 @@ class StoredTranscript:
         now = self._repository.now()
 
         def work(connection: Connection) -> tuple[int, int]:
-            with Session(connection, expire_on_commit=False) as session:
-                chat = chats.row_of(session, self._chat_id)
-                position = messages.append_short(session, chat.id, message, now)
-                if usage is not None:
-                    _add_usage(session, chat, usage)
-                transitions.bump_version(chat, now)
-                session.flush()
-                return position, chat.version
+            turn, version = chats.count_change(connection, self._chat_id, now)
+            if usage is not None:
+                turns.add_usage(connection, self._chat_id, turn, asdict(usage))
+            return messages.append_short(connection, self._chat_id, message, now), version
 
         def appended(stored: tuple[int, int]) -> None:
             position, version = stored
@@ -154,7 +150,10 @@ class StoredTranscript:
             now = self._repository.now()
             chat = await chats.get(session, self._chat_id)
             transitions.bump_version(chat, now)
-            await session.run_sync(_add_usage, chat, usage)
+            spent = asdict(usage)
+            await session.run_sync(
+                lambda s: turns.add_usage(s.connection(), chat.id, chat.turn, spent)
+            )
             ended = steps.StepEnd(
                 "failed" if stored is None else "done",
                 result_to_json(ToolResult(step_id, (Text(text),), is_error=stored is None)),
@@ -218,20 +217,6 @@ class StoredTranscript:
         self._messages = None
         if await self._repository.store.write(work):
             self._repository.hub.publish("message", self._chat_id, {})
-
-
-def _add_usage(session: Session, chat: ChatRow, usage: Usage) -> None:
-    turn = turns.current_short(session, chat)
-    if turn is None:
-        return
-    turn.input_tokens += usage.input_tokens
-    turn.output_tokens += usage.output_tokens
-    turn.cache_read_tokens += usage.cache_read_tokens
-    turn.cache_write_tokens += usage.cache_write_tokens
-    turn.dropped_thinking += usage.dropped_thinking
-    turn.thinking_tokens += usage.thinking_tokens
-    known = None if turn.cost_usd is None else usage.cost_usd
-    turn.cost_usd = None if known is None else (turn.cost_usd or 0.0) + known
 
 
 def earlier_step(
