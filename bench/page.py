@@ -45,6 +45,8 @@ def service(found: Json) -> Iterator[str]:
     for name, title in titles.items():
         yield title
         yield compared(found[name])
+    yield "A screenshot of a page of text, over HTTP:"
+    yield compared(found["screenshot_ms"]["text"])
 
 
 def settle(found: Json) -> Iterator[str]:
