@@ -7,6 +7,7 @@ machine is quiet.
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from bench.screenshot import scenes
 from bench.tables import exit_status, in_turns, is_quiet, save, show
 from deskhand.desktop.client.command import service_command
 from deskhand.desktop.client.local_service import LocalService
+from deskhand.desktop.display.x_server import SERVICE_AUTHORITY
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.input.events import ButtonPress, ButtonRelease, PointerMotion, Tap
 from deskhand.desktop.input.xtest import XTestInput
@@ -32,13 +34,10 @@ ACTION = "/api/v0/desktop/action"
 SCREENSHOT = "/api/v0/desktop/screenshot"
 GOALS = {
     ("screenshot_ms", "text", "over HTTP, all painted"): 14.0,
-    ("screenshot_ms", "text", "over HTTP, unchanged"): 1.2,
     ("click_ms", "ours, in process"): 0.35,
-    ("click_ms", "ours, over HTTP"): 1.8,
-    ("typing_200_ms", "ours, over HTTP"): 8.0,
     ("action_to_picture_ms", "ours: key, settled, picture"): 115.0,
 }
-"""Milliseconds, at most."""
+"""Milliseconds, at most. Calls on a busy connection have theirs in `bench.calls`."""
 
 
 class Live:
@@ -52,8 +51,10 @@ class Live:
         self.environment = {**os.environ, **self._session()}
 
     def _session(self) -> dict[str, str]:
-        output = self.output("echo $DISPLAY; echo $XAUTHORITY").split()
-        return {"DISPLAY": output[0], "XAUTHORITY": output[1]}
+        # The cookie of the service: that of applications permits less, such as no change of the
+        # background.
+        authority = self.folder / "desktop" / SERVICE_AUTHORITY
+        return {"DISPLAY": self.output("echo $DISPLAY").strip(), "XAUTHORITY": str(authority)}
 
     def output(self, command: str) -> str:
         started = self.http.post("/api/v0/processes/start", json={"command": command}).json()
@@ -70,7 +71,17 @@ class Live:
         return self.http.get("/api/v0/desktop/screenshot", params=params)
 
     def run(self, *command: str) -> None:
-        subprocess.run(command, env=self.environment, check=True, capture_output=True)
+        done = subprocess.run(command, env=self.environment, capture_output=True, check=False)
+        assert done.returncode == 0, (command, done.stderr)
+
+    def own_authority(self) -> Path:
+        """Return a file with the cookie for this host: PyAutoGUI ignores one for every host."""
+        display, file = self.environment["DISPLAY"], self.folder / "authority"
+        given = ("xauth", "-f", self.environment["XAUTHORITY"], "list", display)
+        found = subprocess.run(given, check=True, capture_output=True, text=True).stdout.split()
+        name = f"{socket.gethostname()}/unix{display}"
+        self.run("xauth", "-f", str(file), "add", name, *found[-2:])
+        return file
 
     def scrot(self) -> bytes:
         full, small = self.folder / "scrot.png", self.folder / "small.png"
@@ -187,15 +198,15 @@ def missed(results: dict[str, Any]) -> list[str]:
 
 def main() -> int:
     results: dict[str, Any] = {}
-    child = LocalService(service_command("--json"))
-    with tempfile.TemporaryDirectory() as place:
+    # The common tools run beside the desktop, and find its display.
+    os.environ["DESKHAND_NAMESPACES"] = "off"
+    with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as place:
+        child = LocalService(service_command("--json", "--folder", f"{place}/desktop"))
         # The desktop's user must be able to read the pictures in the folder.
         Path(place).chmod(0o755)
         try:
             live = Live(*child.open(), Path(place))
-            os.environ.update(live.environment)
-            # PyAutoGUI's Xlib does not accept the wildcard host in the Xauthority file.
-            live.run("xhost", "+local:")
+            os.environ.update(live.environment, XAUTHORITY=str(live.own_authority()))
             # PyAutoGUI reads ``DISPLAY`` while it is imported.
             pyautogui: Any = __import__("pyautogui")
             pyautogui.FAILSAFE = False
