@@ -12,6 +12,8 @@ import psutil
 
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE
 
+SPARE_THREADS = 6
+"""A pool starts a thread of its own when all others happen to be busy (`ThreadPoolExecutor`)."""
 SPARE_DESCRIPTORS = 4
 
 
@@ -61,7 +63,11 @@ class PlaneTraces:
     def has_grown(self, first: Self) -> bool:
         """Return whether something was left behind since the first counts."""
         # The control plane keeps a connection to its database more or less.
-        earlier = {**asdict(first), "descriptors": first.descriptors + SPARE_DESCRIPTORS}
+        earlier = {
+            **asdict(first),
+            "descriptors": first.descriptors + SPARE_DESCRIPTORS,
+            "threads": first.threads + SPARE_THREADS,
+        }
         return any(count > earlier[name] for name, count in asdict(self).items())
 
 
