@@ -37,6 +37,7 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._reader = ResponseReader()
         self._is_used = False
+        self._is_cut = False
         self._takes_all = False
         self._is_full = False
         self._is_paused = False
@@ -105,7 +106,8 @@ class Connection(asyncio.Protocol):
         self.idle_since = self._loop.time()
         reader = self._reader
         keeps_alive = reader.head is not None and reader.head.keeps_alive
-        if not (keeps_alive and reader.is_complete):
+        # What is left of a request that was cut would be read as the begin of the next one.
+        if not (keeps_alive and reader.is_complete) or self._is_cut:
             self.close()
         return self.is_open
 
@@ -161,11 +163,12 @@ class Connection(asyncio.Protocol):
             # sent is received first: a failed write would drop it.
             await asyncio.sleep(0)
             if not self._may_send():
+                self._is_cut = True
                 return
             if data:
                 self._write(framed(data) if is_chunked else data)
                 await self._until(self._is_writable, None)
-        if is_chunked and self._may_send():
+        if is_chunked:
             self._write(LAST_CHUNK)
 
     def _write(self, data: bytes) -> None:

@@ -363,6 +363,34 @@ def test_a_service_may_answer_before_it_has_read_everything() -> None:
     run(refusing, scenario)
 
 
+def test_a_connection_with_a_cut_upload_is_not_used_again() -> None:
+    answered = asyncio.Event()
+
+    async def cut() -> AsyncGenerator[bytes, None]:
+        yield b"a"
+        await answered.wait()
+        yield b"b"
+
+    def early(server: Server) -> Play:
+        async def play(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await server.requested(reader)
+            writer.write(OK)
+            await writer.drain()
+            answered.set()
+            await reader.read()
+
+        return play
+
+    async def scenario(connections: Connections, server: Server) -> None:
+        request = ClientRequest("PUT", "/", {}, has_upload=True)
+        async with connections.stream(request, cut()) as reply:
+            assert await reply.read() == b"ok"
+        await connections.request(REQUEST, PATIENCE)
+        assert server.opened == 2
+
+    run(early, scenario)
+
+
 def test_content_is_sent_as_fast_as_the_service_reads_it() -> None:
     sent = 0
 
