@@ -11,7 +11,7 @@ PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack forked eval interop live soak-scripts distributions docs format clean
+.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean
 
 setup: $(STAMP)
 
@@ -30,13 +30,13 @@ $(DEMO): pyproject.toml deploy/bootstrap
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live and not eval"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live and not eval"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval"
+	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
 
 check: setup $(PAGE_TOOLS)
 	.venv/bin/ruff format --check .
@@ -84,6 +84,19 @@ FORKED := $(patsubst %,tests/system/test_desktop_%.py,isolation leaks release su
 forked: setup
 	DESKHAND_TEST_FORKED=1 DESKHAND_FORK_SERVER=wait $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal \
 		--durations=10 -m "attack or x11" $(FORKED)
+
+# Several control planes on one PostgreSQL, and whole deployments with Ray and nodes. The tests of a
+# module share a deployment.
+cluster: setup
+	$(PYTHON) -m pytest --numprocesses=2 --dist=loadscope --durations=10 -m cluster
+
+# Faults of a whole cluster, with real nodes and Ray.
+faults: setup
+	$(PYTHON) -m pytest --durations=10 -m faults
+
+# The tests of the store and of agents, with stores on PostgreSQL.
+postgresql: setup
+	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
 # time for each worker, as two of them take most of the time and must not wait for each other.

@@ -10,6 +10,7 @@ from pathlib import Path
 SHARED = {
     "__main__",
     "page",
+    "page_of_cluster",
     "page_of_pages",
     "page_of_starts",
     "tables",
@@ -26,6 +27,7 @@ SHARED = {
 SHORTER = {
     "recording": ("--seconds", "20"),
     "agents_overhead": ("--steps", "60"),
+    "cluster_chats": ("--minutes", "2"),
     "settle_rules": ("--trials", "4", "--only", "a key,textarea"),
 }
 """Options of benchmarks that would take long; their results are printed, and not kept."""

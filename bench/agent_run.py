@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench.agent_trace import TRACE, Bill, picture, reply_to
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
+from deskhand.tools.agents.loop.report import Report
 from deskhand.tools.agents.loop.turn import LoopSettings, run_turn
 from deskhand.tools.agents.providers.anthropic import wire
 from deskhand.tools.agents.providers.merged_messages import merged
@@ -108,7 +109,9 @@ class TraceTranscript:
         """Return all messages."""
         return self._messages
 
-    async def append(self, message: Message, usage: Usage | None = None) -> None:
+    async def append(
+        self, message: Message, usage: Usage | None = None, report: Report | None = None
+    ) -> None:
         """Add a message."""
         self._messages = (*self._messages, message)
 

@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -150,10 +150,13 @@ def provider(steps: int) -> Iterator[Provider]:
         loop.close()
 
 
-def run(checkout: Path, model: str, steps: int) -> tuple[list[float], Provider]:
+def run(
+    checkout: Path, model: str, steps: int, variables: Mapping[str, str] | None = None
+) -> tuple[list[float], Provider]:
     """Return the milliseconds of overhead of each step in one run."""
     with provider(steps) as serving, tempfile.TemporaryDirectory() as folder:
-        environment = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": serving.url}
+        keys = {"ANTHROPIC_API_KEY": "key", "ANTHROPIC_BASE_URL": serving.url}
+        environment = {**keys, **(variables or {})}
         program = str(checkout / ".venv/bin/deskhand")
         arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", f"{folder}/data")
         errors = Path(folder) / "errors"

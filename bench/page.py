@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from . import page_of_cluster
 from .page_of_pages import pages
 from .page_of_starts import launch, start
 from .tables import RESULTS, markdown_table
@@ -240,6 +241,61 @@ def agents_overhead(found: Json) -> Iterator[str]:
     )
 
 
+def cluster(found: Json) -> Iterator[str]:
+    yield "## A database in a file and on a server"
+    yield (
+        "Processor time of one control plane with SQLite, with PostgreSQL on the same machine, and"
+        " with PostgreSQL and a bucket. The time of PostgreSQL and of the bucket is not in it. All"
+        " are measured in one run of `python -m bench.cluster` (load"
+        f" {found['machine']['load_before']} before it)."
+    )
+    ways = tuple(name for name in found if name not in ("machine", "goals"))
+    rows = (
+        (
+            name.removesuffix(" (ms)"),
+            *(
+                f"{found[way][name]} ms" if name.endswith("(ms)") else found[way][name]
+                for way in ways
+            ),
+            f"{found['goals'][name]:g} ms" if name in found["goals"] else "",
+        )
+        for name in found["SQLite"]
+    )
+    yield markdown_table(("", *ways, "goal"), rows)
+
+
+def cluster_puts(found: Json) -> Iterator[str]:
+    yield (
+        "## Requests to the bucket\n\n"
+        "PUT requests for the files of one turn of an agent, with a bucket (setting `store`);"
+        " the parts of large uploads are counted too. The pictures of the steps are one object, and"
+        f" at most {found['goal']} in a turn of up to an hour, however many steps it has; without"
+        " packing each picture is one request. Counted in the log of moto's S3 service by `python"
+        " -m bench.cluster_puts`."
+    )
+    turns = found["turns"]
+    yield markdown_table(tuple(turns[0]), (tuple(turn.values()) for turn in turns))
+
+
+def cluster_live(found: Json) -> Iterator[str]:
+    yield (
+        "## Live view straight at a node\n\n"
+        "Processor time of two control planes and of the daemon of a node for one viewer of a"
+        " screen that scrolls, as pixels without compression. The three situations took turns in"
+        f" one run of `python -m bench.cluster_live` (load {found['machine']['load_before']})."
+    )
+    rows = (
+        (
+            row["way"],
+            f"{row['planes_ms_per_s']:.0f} ms/s",
+            f"{row['node_ms_per_s']:.0f} ms/s",
+            f"{row['mib_per_s']:.1f} MiB/s",
+        )
+        for row in found["rows"]
+    )
+    yield markdown_table(("live view", "control planes", "node", "viewer gets"), rows)
+
+
 def agents_calls(found: Json) -> Iterator[str]:
     yield (
         "## Calls of one reply\n\n"
@@ -397,6 +453,13 @@ SECTIONS = {
     "calls": calls,
     "waiting": waiting,
     "agents_overhead": agents_overhead,
+    "cluster": cluster,
+    "cluster_puts": cluster_puts,
+    "cluster_live": cluster_live,
+    "cluster_nodes": page_of_cluster.nodes,
+    "cluster_events": page_of_cluster.events,
+    "cluster_chats": page_of_cluster.chats,
+    "cluster_start": page_of_cluster.one_machine,
     "agents_calls": agents_calls,
     "agents": agents,
     "playbooks": playbooks,
@@ -407,6 +470,9 @@ SECTIONS = {
 def main() -> None:
     parts = [HEAD.strip()]
     for name, section in SECTIONS.items():
+        # What has not been measured yet has no section.
+        if not (RESULTS / f"{name}.json").is_file():
+            continue
         parts += section(json.loads((RESULTS / f"{name}.json").read_text()))
         if name == "recording":
             parts += pages()

@@ -21,7 +21,8 @@ from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.store import chats, files
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.tools.store.schema import Base, ChatRow, FileRow, TurnRow
+from deskhand.tools.store.schema import ChatRow, FileRow, TurnRow
+from deskhand.tools.store.tables.base import Base
 from tests.system.services import service
 
 from .tables import save

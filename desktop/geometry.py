@@ -1,6 +1,7 @@
 """Points and rectangles on the screen, and on the smaller picture a model sees."""
 
 import math
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 LONGEST_EDGE = 1568
@@ -76,6 +77,7 @@ class Space(NamedTuple):
     over a picture of any size."""
 
 
+@lru_cache(16)
 def model_size(native: Size) -> Size:
     """Return the size of the picture that a model gets of a screen of size ``native``."""
     width, height = max(native.width, 1), max(native.height, 1)

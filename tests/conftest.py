@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.postgres_server import ChosenServer, postgres_server
 from tests.work_order import ordered, shares
 
 # A shell starts what it runs in the background with this ignored, and so would all our children.
@@ -41,6 +42,19 @@ _run = ExitStack()
 gc.disable()
 
 
+BOTH_DATABASES = (
+    *("tests/tools/store/", "tests/tools/agents/", "tests/tools/audit/"),
+    *("tests/tools/credentials/", "tests/tools/oidc/", "tests/tools/people/"),
+    *("tests/tools/recovery/", "tests/tools/run_list/"),
+)
+"""Folders whose tests run on PostgreSQL too."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses the database of the stores."""
+    parser.addoption("--postgresql", action="store_true", help="open stores on PostgreSQL")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep this run's desktops apart from every other Deskhand's on the machine.
 
@@ -53,6 +67,9 @@ def pytest_configure(config: pytest.Config) -> None:
         # Most control planes of the tests start too few desktops to make up for it.
         os.environ.setdefault("DESKHAND_FORK_SERVER", "off")
         os.environ["DESKHAND_RUN_DIR"] = str(_run.enter_context(_run_folder()))
+    # Each worker has a server of its own.
+    if config.getoption("postgresql"):
+        ChosenServer.server = _run.enter_context(postgres_server())
 
 
 def pytest_unconfigure() -> None:
@@ -107,6 +124,8 @@ SHARED = ("plane", "chrome", "desktop", "one_desktop")
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Order the tests for workers, and refuse a marker ``slow`` without a reason."""
+    if ChosenServer.server is not None:
+        items[:] = [one for one in items if _runs_on_a_server(one)]
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
     if workers is not None:
         items.sort(key=lambda item: shares(_used(item), SHARED))
@@ -115,6 +134,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark in item.iter_markers("slow"):
             if not mark.args:
                 raise pytest.UsageError(f"{item.nodeid}: the marker slow needs a reason")
+
+
+def _runs_on_a_server(item: pytest.Item) -> bool:
+    return item.nodeid.startswith(BOTH_DATABASES) and item.get_closest_marker("sqlite") is None
 
 
 def _used(item: pytest.Item) -> list[str]:

@@ -12,7 +12,9 @@ BELOW = {
 }
 """The layers: a package may import itself and these."""
 
-COMPOSERS = {"desktop/service", "tools/control_plane/service"}
+COMPOSERS = {
+    *("desktop/service", "tools/control_plane/service", "tools/control_plane/service/reports"),
+}
 
 _TABLE = """
 desktop/__main__.py: desktop/isolation desktop/launch
@@ -98,17 +100,20 @@ tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tool
   tools/secrets tools/store
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
   tools/secrets tools/store
-tools/agents/chat_repository: tools/agents/costs tools/agents/desktops tools/agents/loop
-  tools/agents/questions tools/conversation tools/store tools/store/faults
-tools/agents/chats: desktop/agent_socket desktop/network tools/agents/approvals
+tools/agents/chat_repository: desktop/agent_socket tools/agents/costs tools/agents/desktops
+  tools/agents/loop tools/agents/questions tools/conversation tools/secrets
+  tools/store tools/store/backends tools/store/faults
+tools/agents/chats: desktop/network tools/agents/approvals
   tools/agents/chat_recordings tools/agents/chat_repository tools/agents/checkpoints
-  tools/agents/costs tools/agents/desktops tools/agents/loop tools/agents/providers
-  tools/agents/questions tools/conversation tools/kit tools/kit/support tools/agents/agent_context
-  tools/agents/workdirs tools/run_activities tools/secrets tools/store tools/store/faults
-  vncbridge/server
+  tools/agents/costs tools/agents/desktops tools/agents/driving tools/agents/loop
+  tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
+  tools/agents/agent_context tools/agents/workdirs tools/run_activities tools/secrets tools/store
+  tools/store/faults tools/store/rows
 tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
+tools/agents/driving: tools/agents/desktops tools/conversation tools/store tools/store/faults
+  tools/store/rows vncbridge/server
 tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
 tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
   tools/conversation tools/kit/support tools/store/faults
@@ -123,7 +128,7 @@ tools/agents/providers/gemini: tools/agents/providers tools/agents/providers/acc
   tools/conversation tools/kit/support
 tools/agents/providers/openai: tools/agents/providers tools/agents/providers/accounts
   tools/conversation tools/kit/support
-tools/agents/questions: tools/conversation tools/kit/support tools/store
+tools/agents/questions: tools/conversation tools/kit/support tools/store tools/store/tables
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
   tools/agents/scripted/gemini tools/agents/scripted/openai tools/agents/scripted/script
   vncbridge/server
@@ -139,10 +144,22 @@ tools/audit: tools/store
 tools/backup: tools/store tools/store/creation
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
   desktop/server_trust tools/control_plane
+tools/cluster: tools/store
+tools/cluster/gate: desktop desktop/client/http1 desktop/metrics desktop/network desktop/profiles
+  tools/cluster tools/fleet tools/recovery tools/templates vncbridge vncbridge/auth vncbridge/http
+  vncbridge/server vncbridge/websocket
+tools/cluster/ray_node: tools/cluster
+tools/cluster/placing: tools/cluster tools/store tools/store/backends tools/store/rows
+  tools/store/tables
 tools/commands: desktop desktop/client desktop/isolation desktop/remote.py desktop/server_trust
   tools/backup tools/client tools/control_plane tools/control_plane/service tools/demo
-  tools/remote_access tools/secrets tools/service_manager tools/store vncbridge vncbridge/server
-tools/commands/access: desktop tools/commands tools/commands/output
+  tools/remote_access tools/secrets tools/service_manager tools/store tools/store/backends vncbridge
+  vncbridge/server
+tools/commands/access: desktop tools/audit tools/commands tools/commands/output
+tools/commands/cluster: desktop/launch_port tools/audit tools/cluster tools/cluster/gate
+  tools/cluster/ray_node tools/cluster/placing tools/commands tools/commands/output
+  tools/control_plane tools/control_plane/service tools/fleet tools/remote_access
+  tools/service_manager tools/store tools/store/rows vncbridge/server
 tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
   tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
@@ -150,7 +167,7 @@ tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
 tools/commands/diagnosis: desktop desktop/browser desktop/isolation desktop/launch desktop/network
   recording recording/disk recording/timing recording/video tools/agents/providers
   tools/agents/providers/environment tools/commands tools/commands/output tools/control_plane
-  tools/decoder tools/secrets
+  tools/cluster tools/cluster/placing tools/decoder tools/secrets tools/store tools/store/backends
 tools/commands/evaluation: tools/agents/providers tools/agents/providers/environment
   tools/agents/scripted/script tools/commands tools/control_plane tools/conversation tools/documents
   tools/evaluation tools/evaluation/form tools/evaluation/report tools/evaluation/running tools/mcp
@@ -163,8 +180,8 @@ tools/commands/runs: desktop desktop/client tools/agents/providers tools/command
 tools/commands/serve: desktop desktop/isolation desktop/mcp tools/client tools/commands
   tools/control_plane tools/control_plane/service tools/mcp tools/service_manager
 tools/control_plane: desktop desktop/client/http1 desktop/network tools/agents/providers
-  tools/conversation tools/kit/support tools/oidc tools/run_activities tools/store vncbridge
-  vncbridge/auth vncbridge/http vncbridge/viewer
+  tools/cluster tools/conversation tools/kit/support tools/oidc tools/run_activities tools/store
+  vncbridge vncbridge/auth vncbridge/http vncbridge/viewer
 tools/control_plane/metrics: desktop/metrics tools/agents/costs tools/conversation tools/fleet
   vncbridge/http
 tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversation
@@ -177,7 +194,7 @@ tools/control_plane/routes: desktop desktop/profiles recording/library tools/age
   vncbridge/auth vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/conversation: desktop/profiles
-tools/credentials: tools/store vncbridge/auth
+tools/credentials: tools/control_plane tools/store tools/store/tables vncbridge/auth
 tools/decoder: recording recording/video tools/recovery
 tools/demo: vncbridge/server
 tools/evaluation/checking: desktop desktop/client tools/evaluation
@@ -187,8 +204,13 @@ tools/evaluation/osworld: tools/evaluation
 tools/evaluation/report: tools/evaluation
 tools/evaluation/running: desktop desktop/client tools/agents/providers tools/agents/scripted
   tools/evaluation tools/evaluation/checking tools/evaluation/form tools/mcp vncbridge/server
+tools/cluster/desktops: desktop desktop/client desktop/client/http1 desktop/network
+  desktop/profiles tools/cluster tools/conversation tools/fleet tools/recovery tools/store
+  tools/store/rows tools/store/tables tools/templates vncbridge/auth
+tools/fleet/placement: desktop desktop/client desktop/network desktop/profiles tools/conversation
+  tools/fleet tools/kit/support tools/recovery tools/templates
 tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation desktop/launch
-  desktop/launch_port desktop/network desktop/profiles tools/kit/support tools/launcher
+  desktop/launch_port desktop/network desktop/profiles tools/launcher
   tools/recovery tools/store tools/templates
 tools/forward: desktop/client vncbridge/auth vncbridge/server
 tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
@@ -199,9 +221,9 @@ tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbr
   vncbridge/websocket
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
   tools/control_plane tools/conversation tools/kit/support tools/store vncbridge/auth
-tools/notifications: tools/conversation tools/store
+tools/notifications: tools/conversation tools/store tools/store/tables
 tools/oidc: tools/people vncbridge/auth vncbridge/http
-tools/people: tools/store vncbridge/auth vncbridge/http
+tools/people: tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
 tools/playbooks/replay: desktop desktop/targets tools/agents/desktops tools/agents/providers
@@ -218,13 +240,19 @@ tools/run_activities: tools/agents/chat_repository tools/agents/workdirs tools/c
 tools/run_list: tools/control_plane tools/conversation tools/store vncbridge/auth vncbridge/http
 tools/run_pictures: tools/control_plane tools/control_plane/routes tools/control_plane/run_video
   tools/conversation tools/store vncbridge/http
-tools/secrets: desktop desktop/secrets tools/store
+tools/secrets: desktop desktop/secrets tools/store tools/store/tables
 tools/service_manager: tools/control_plane tools/fleet tools/launcher
-tools/store: tools/conversation tools/store/creation tools/store/faults
+tools/store: tools/conversation tools/store/backends tools/store/faults tools/store/packs
+  tools/store/tables
+tools/store/backends: tools/store/creation tools/store/faults
 tools/store/creation:
 tools/store/faults: recording/disk
 tools/store/migrations: tools/store
-tools/templates: tools/conversation tools/documents tools/kit/support
+tools/store/packs:
+tools/store/rows: tools/conversation tools/store tools/store/backends tools/store/packs
+  tools/store/tables
+tools/store/tables: tools/conversation
+tools/templates: tools/conversation tools/documents tools/kit/support tools/store
 vncbridge/auth: vncbridge/http vncbridge/openapi vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/http vncbridge/websocket
 vncbridge/server: vncbridge/http
@@ -240,22 +268,30 @@ LAYERS = {
 }
 """Folder, or interface module, to what it may import."""
 
+_REVISIONS = {
+    f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036", "from_0067")
+}
+
 OWNER = {
     "alembic": {
-        *("tools/store", "tools/store/creation"),
+        *("tools/store", "tools/store/backends", "tools/store/creation"),
         "tools/store/migrations",
-        *(f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036")),
+        *(
+            f"tools/store/migrations/versions/{part}"
+            for part in ("to_0030", "from_0036", "from_0067")
+        ),
     },
     "anthropic": {"tools/agents/providers/anthropic"},
     "authlib": {"tools/oidc"},
     "av": {"desktop/screenshots", "recording/video"},
-    "cryptography": {"tools/secrets"},
+    "cryptography": {"tools/cluster", "tools/secrets"},
     "fastapi": {"tools/control_plane", "tools/control_plane/proxy", "tools/demo"},
     "httpcore2": {"desktop/mcp_client/remote"},
     "google": {"tools/agents/providers/gemini"},
     "isal": {"desktop/screenshots"},
     "joserfc": {"tools/oidc"},
     "jeepney": {"desktop/accessibility"},
+    "jwt": {"tools/cluster"},
     "mcp": {"desktop/mcp", "desktop/mcp_client", "desktop/mcp_client/remote"},
     "mcp_types": {"desktop/mcp", "desktop/mcp_client"},
     "mss": {"desktop/attach"},
@@ -268,7 +304,8 @@ OWNER = {
         "tools/agents/scripted/script",
         "tools/decoder",
     },
-    "psutil": {"desktop/metrics", "tools/control_plane/metrics"},
+    "ray": {"tools/cluster/placing"},
+    "psutil": {"desktop/metrics", "tools/cluster/gate", "tools/control_plane/metrics"},
     "pyautogui": {"desktop/attach"},
     "pytest": {"tools/pytest_plugin"},
     "rich": {"tools/commands/output"},
@@ -287,22 +324,30 @@ OWNER = {
             "tools/people",
             "tools/audit",
             "tools/credentials",
+            "tools/secrets",
+            "tools/store/rows",
+            "tools/cluster/placing",
         ),
         "tools/recovery",
-        *("tools/store", "tools/store/creation"),
-        *(f"tools/store/migrations/versions/{part}" for part in ("to_0030", "from_0036")),
+        *("tools/store", "tools/store/backends", "tools/store/creation", "tools/store/tables"),
+        *(
+            f"tools/store/migrations/versions/{part}"
+            for part in ("to_0030", "from_0036", "from_0067")
+        ),
     },
     "starlette": {
         "tools/agents/scripted",
+        "tools/cluster/gate",
         "tools/control_plane",
         "tools/control_plane/proxy",
+        "tools/credentials",
         "tools/evaluation/running",
     },
     "typer": {"tools", "tools/command_line"},
     "uvicorn": {"vncbridge/server"},
     "websockets": {
         *("desktop/client", "tools/control_plane", "tools/control_plane/proxy", "vncbridge/server"),
-        "vncbridge/websocket",
+        *("tools/cluster/gate", "vncbridge/websocket"),
     },
     "xcffib": {
         *("desktop/capture", "desktop/clipboard", "desktop/input", "desktop/windows"),
@@ -316,6 +361,7 @@ WEB_FOLDERS = {
     *("desktop/dialects/osworld", "desktop/mcp", "desktop/mcp/calls", "desktop/service"),
     "desktop/service/dialects",
     *("tools/control_plane/routes", "tools/control_plane/service", "tools/mcp"),
+    "tools/control_plane/service/reports",
     "tools/remote_access",
 }
 """Beside these, all of ``vncbridge``, and every ``api`` and ``http_errors`` module, may use the web
@@ -352,7 +398,8 @@ VALUES = {
     "tools.evaluation.task",
     *("tools.commands.exit_status", "tools.commands.diagnosis.finding"),
     *("tools.fleet.desktop_info", "tools.kit.support.spec"),
-    "tools.kit.support.order_schema",
+    *("tools.kit.support.order_schema", "tools.conversation.uploaded"),
+    *("tools.cluster.placing.actions", "tools.cluster.placing.situation"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

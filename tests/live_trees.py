@@ -8,7 +8,7 @@ here an entry that disappeared is left out.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -45,19 +45,40 @@ def existing(paths: list[Path], read: Callable[[Path], Found]) -> dict[Path, Fou
     return found
 
 
+def running(
+    processes: Iterable[psutil.Process], read: Callable[[psutil.Process], Found]
+) -> dict[psutil.Process, Found]:
+    """Return what a function reads of each process that still runs."""
+    found = {}
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            found[process] = read(process)
+    return found
+
+
+def below(pid: int) -> list[psutil.Process]:
+    """Return the processes below a process; none when it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        return list(psutil.Process(pid).children(recursive=True))
+    return []
+
+
 def owners_below(pid: int) -> dict[int, int]:
     """Return the user of each process below a process, by pid."""
-    found = {}
-    for process in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            found[process.pid] = process.uids().real
-    return found
+    owners = running(below(pid), lambda process: process.uids().real)
+    return {process.pid: owner for process, owner in owners.items()}
+
+
+def names_below(pid: int) -> dict[psutil.Process, str]:
+    """Return the name of each process below a process."""
+    return running(below(pid), psutil.Process.name)
 
 
 def commands_below(pid: int) -> dict[psutil.Process, list[str]]:
     """Return the command line of each process below a process."""
-    found = {}
-    for process in psutil.Process(pid).children(recursive=True):
-        with suppress(psutil.NoSuchProcess):
-            found[process] = process.cmdline()
-    return found
+    return running(below(pid), psutil.Process.cmdline)
+
+
+def kill_below(pid: int) -> None:
+    """Kill the processes below a process."""
+    running(below(pid), psutil.Process.kill)

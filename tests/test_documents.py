@@ -1,14 +1,22 @@
-"""Links of README and docs lead somewhere, and README stays short."""
+"""Links lead somewhere, blocks of code have a kind, and README stays short."""
 
 import json
 import re
+import tomllib
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+import yaml
+
+from tests.system.documents import DATA, OUTPUT, PROGRAMS, Block, blocks
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+NOT_RUN = 18
+"""Blocks of code with a reason not to run: a new one has to change this number."""
+BLOCKS = blocks()
 EXTERNAL = re.compile(r"(https?://[\w.-]+(:\d+)?(/[^\s]*)?|mailto:[\w.@+-]+)")
 
 
@@ -52,6 +60,25 @@ def test_the_page_of_routes_has_all_of_them(name: str, title: str) -> None:
     listed = set(re.findall(r"^### `([A-Z]+ [^`]+)`$", section, re.MULTILINE))
     known = set(json.loads((ROOT / f"tests/data/operations/{name}.json").read_text()))
     assert listed == known, "run: python -m scripts.make_http_reference"
+
+
+def test_every_block_has_a_kind_and_few_do_not_run() -> None:
+    unknown = [str(one) for one in BLOCKS if one.kind not in PROGRAMS | DATA | OUTPUT]
+    assert unknown == []
+    assert len([one for one in BLOCKS if one.reason]) == NOT_RUN
+
+
+@pytest.mark.parametrize("block", [one for one in BLOCKS if one.kind in DATA], ids=str)
+def test_data_are_well_formed(block: Block) -> None:
+    match block.kind:
+        case "json":
+            json.loads(block.code)
+        case "toml":
+            tomllib.loads(block.code)
+        case "yaml":
+            yaml.safe_load(block.code)
+        case _:
+            HTMLParser().feed(block.code)
 
 
 def test_the_readme_is_short() -> None:

@@ -20,6 +20,8 @@ import typer
 from .command_line.access import secrets, tokens
 from .command_line.actions import app as actions
 from .command_line.backup import app as backups
+from .command_line.cluster import app as authority
+from .command_line.cluster import node, nodes, place
 from .command_line.desktops import app as desktops
 from .command_line.desktops import work
 from .command_line.eval import eval_
@@ -76,6 +78,10 @@ app.command("ps", rich_help_panel=RUNS)(ps)
 library = typer.Typer(no_args_is_help=True, help="Look after the stored files.")
 app.add_typer(library, name="library", rich_help_panel=SERVICE)
 app.add_typer(backups)
+app.add_typer(authority, name="ca", rich_help_panel=SERVICE)
+app.add_typer(nodes, name="nodes", rich_help_panel=SERVICE)
+app.command("place", rich_help_panel=SERVICE)(place)
+app.command("node", rich_help_panel=SERVICE)(node)
 
 
 def usage_error(error: typer.TyperException) -> int:
@@ -237,13 +243,18 @@ def audit(
     verify: Annotated[
         bool, typer.Option("--verify", help="Check that no record was changed or removed.")
     ] = False,
+    files: Annotated[
+        list[Path] | None,
+        typer.Option("--file", help="audit.jsonl of a node, too; repeat it.", metavar="FILE"),
+    ] = None,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the audit log of the running control plane, the newest record first."""
     where = plane_selector(url, data_dir)
-    raise typer.Exit(command_module("access.audit").main(where, limit, subject, verify, as_json))
+    given = (where, limit, subject, verify, as_json, files or ())
+    raise typer.Exit(command_module("access.audit").main(*given))
 
 
 @app.command(rich_help_panel=ACCESS)

@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
@@ -31,6 +31,11 @@ MOST_IGNORED = 100
 
 SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
 _PICTURE_FIELDS = ("format", "quality", "cursor", "since")
+# Dictionaries, as a request is compared with them: they keep the order, in which `known` suggests.
+_OF_ACTION = dict.fromkeys(("action", "observe", *SPACE_FIELDS, *FIELDS))
+_OF_BATCH = dict.fromkeys(("actions", "observe", *SPACE_FIELDS))
+_OF_OBSERVE = dict.fromkeys(("screenshot", "settle", "targets", *_PICTURE_FIELDS))
+_OF_SETTLE = dict.fromkeys(("quiet_ms", "max_ms", "ignore"))
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def batch_request(data: Json, native: Size) -> BatchRequest:
     Raises:
         InvalidAction: If anything about it is wrong; its detail says in which action.
     """
-    known(data, ("actions", "observe", *SPACE_FIELDS))
+    known(data, _OF_BATCH)
     if data.get("actions") is None:
         raise InvalidAction('Missing "actions".')
     common = space_of(data, native)
@@ -133,11 +138,11 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     kind = ACTIONS.get(name)
     if kind is None:
         raise InvalidAction(f"Unknown action: {name}")
-    known(data, ("action", "observe", *SPACE_FIELDS, *FIELDS))
+    known(data, _OF_ACTION)
     values = _values(data, (*kind.needs, *kind.takes))
     # A field that this action does not use is ignored if it is well formed: models send superfluous
     # fields, and refusing them would cost a step.
-    _check_unused(data)
+    _check_unused(data, values)
     for needed in kind.needs:
         # An empty text can be typed; an empty name of a key is a mistake.
         if needed not in values or (name != "type" and values[needed] == ""):
@@ -192,7 +197,7 @@ def _observe(data: Json, native: Size) -> Observe | None:
         value = {}
     if not isinstance(value, dict):
         raise wrong("observe", "an object")
-    known(value, ("screenshot", "settle", "targets", *_PICTURE_FIELDS))
+    known(value, _OF_OBSERVE)
     wanted = value.get("screenshot")
     return Observe(
         True if wanted is None else flag("screenshot", wanted),
@@ -209,7 +214,7 @@ def _settle(value: Any, in_space: Space, native: Size) -> SettleRule | None:
         value = {}
     if not isinstance(value, dict):
         raise wrong("settle", "an object")
-    known(value, ("quiet_ms", "max_ms", "ignore"))
+    known(value, _OF_SETTLE)
     milliseconds = {
         name: within(0, LONGEST_SETTLE)(name, value[name])
         for name in ("quiet_ms", "max_ms")
@@ -237,10 +242,12 @@ def _values(data: Json, names: tuple[str, ...]) -> Values:
     }
 
 
-def _check_unused(data: Json) -> None:
+def _check_unused(data: Json, read: Values) -> None:
     """Refuse a field of the wrong kind even where this action does not use it."""
+    if all(name in read or name not in FIELDS for name in data):
+        return
     for name, field in FIELDS.items():
-        if data.get(name) is None:
+        if name in read or data.get(name) is None:
             continue
         try:
             field.read(name, data[name])
@@ -249,7 +256,7 @@ def _check_unused(data: Json) -> None:
                 raise
 
 
-def known(data: Mapping[str, Any], names: tuple[str, ...]) -> None:
+def known(data: Mapping[str, Any], names: Collection[str]) -> None:
     """Refuse fields, or parameters, that no route reads.
 
     Raises:

@@ -32,7 +32,7 @@ from deskhand.desktop.errors import (
 )
 from deskhand.desktop.server_trust.server_trust import ServerTrust, trust_of
 
-from .http1.connections import Connections, connections_to
+from .http1.connections import ConnectionPool, Connections, ServicePlace, connections_of, pool_to
 from .http1.open_reply import HttpxReply, OpenReply, unavailable
 from .http1.request import JSON, ClientRequest, json_body, target
 from .lines import StreamedLines
@@ -64,18 +64,33 @@ class DesktopClient:
     off, and all but :meth:`stream` raise :class:`DesktopRefused` when it answers with an error.
     """
 
-    def __init__(self, address: str, token: str, trust: ServerTrust | None = None) -> None:
+    def __init__(
+        self,
+        address: str,
+        token: str,
+        trust: ServerTrust | None = None,
+        pool: ConnectionPool | None = None,
+    ) -> None:
         """``address`` is ``unix:/path/of/socket`` or ``http://127.0.0.1:1234``.
 
-        ``trust`` is for ``https://``; by default it is what the environment names.
+        ``trust`` is for ``https://``; by default it is what the environment names. ``pool`` has the
+        connections to the address if other services share them; its owner closes it.
         """
-        # httpx2 verifies by the same context as websockets.
-        self._tls = (trust or trust_of()).context(address)
+        self._shared = pool is not None
+        self._server_name: str | None = None
+        if pool is not None and isinstance(pool.place, ServicePlace) and pool.place.tls:
+            self._tls, self._server_name = pool.place.tls, pool.place.server_name
+        else:
+            # httpx2 verifies by the same context as websockets.
+            self._tls = (trust or trust_of()).context(address)
         self._socket = address.removeprefix(_UNIX) if address.startswith(_UNIX) else None
         # A Unix socket needs no host, but the service refuses requests whose Host is not loopback.
         self._base = "http://localhost" if self._socket else address.rstrip("/")
-        self._authorization = {"Authorization": f"Bearer {token}"}
-        self._connections = connections_to(self._base, self._socket, self._authorization)
+        self._authorization = {"Authorization": f"Bearer {token}"} if token else {}
+        self._pool = pool or pool_to(self._base, self._socket)
+        self._connections: Connections | None = None
+        if self._pool is not None:
+            self._connections = connections_of(self._pool, self._base, self._authorization)
         self._http = httpx2.AsyncClient(
             base_url=self._base,
             headers=self._authorization,
@@ -103,8 +118,8 @@ class DesktopClient:
 
     async def close(self) -> None:
         """Close all connections; twice is fine."""
-        if self._connections is not None:
-            self._connections.close()
+        if self._pool is not None and not self._shared:
+            self._pool.close()
         await self._http.aclose()
 
     async def request(
@@ -297,6 +312,7 @@ class DesktopClient:
         path: str,
         subprotocols: Sequence[str] = (),
         params: Mapping[str, str] | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncIterator[ClientConnection]:
         """Open a WebSocket without compression and without a limit on message size."""
         # The same replacement makes wss of https.
@@ -304,7 +320,7 @@ class DesktopClient:
         if params:
             uri += "?" + urlencode(params)
         options: dict[str, Any] = {
-            "additional_headers": self._authorization,
+            "additional_headers": {**(headers or {}), **self._authorization},
             "subprotocols": [Subprotocol(name) for name in subprotocols] or None,
             "compression": None,
             "max_size": None,
@@ -314,6 +330,8 @@ class DesktopClient:
         }
         if uri.startswith("wss:"):
             options["ssl"] = self._tls
+            if self._server_name is not None:
+                options["server_hostname"] = self._server_name
         opening = (
             connect(uri, **options)
             if self._socket is None

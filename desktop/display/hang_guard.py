@@ -83,19 +83,22 @@ class HangGuard:
             return
         answer = _Answer(send)
         work = asyncio.create_task(_run(self._app, scope, receive, answer.send))
-        hang = asyncio.create_task(self._hang())
+        hang: asyncio.Task[None] | None = None
         try:
-            await asyncio.wait({work, hang}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work}, timeout=self._timeouts.unprobed)
+            if not work.done():
+                hang = asyncio.create_task(self._hang())
+                await asyncio.wait({work, hang}, return_when=asyncio.FIRST_COMPLETED)
             if work.done() or not await answer.take_over():
                 await work
                 return
             self._abandoned.add(work)
             work.add_done_callback(self._forget)
         finally:
-            for task in (hang, work):
+            tasks = {work} if hang is None else {hang, work}
+            for task in tasks:
                 task.cancel()
-            ending = {hang} if work in self._abandoned else {hang, work}
-            await asyncio.gather(*ending, return_exceptions=True)
+            await asyncio.gather(*(tasks - self._abandoned), return_exceptions=True)
 
     def _forget(self, work: asyncio.Task[None]) -> None:
         self._abandoned.discard(work)
@@ -106,12 +109,12 @@ class HangGuard:
     async def _hang(self) -> None:
         """Return when the server answers no client."""
         while True:
-            await asyncio.sleep(self._timeouts.unprobed)
             # Calls that are blocked together share one probe.
             if self._probe is None or self._probe.done():
                 self._probe = asyncio.create_task(self._responds())
             if not await asyncio.shield(self._probe):
                 return
+            await asyncio.sleep(self._timeouts.unprobed)
 
     async def _responds(self) -> bool:
         server, loop, timeout = self._server(), asyncio.get_running_loop(), self._timeouts.reply

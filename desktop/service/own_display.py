@@ -104,8 +104,9 @@ class DesktopService:
             await stack.enter_async_context(memory.running())
             guarded = HangGuard(app, lambda: _xserver(display))
             stack.push_async_callback(guarded.close)
+            code = await self._common.credentials.new_code()
             await self._common.serve(
-                guarded, bound, lambda: self._announce(address, display, options)
+                guarded, bound, lambda: self._announce(address, display, options, code)
             )
 
     def environment(self) -> dict[str, str]:
@@ -326,7 +327,9 @@ class DesktopService:
         name = _name(display, options)
         return own_display_status(self._common.status_facts(parts, name, size, viewers), xserver)
 
-    def _announce(self, address: Address, display: Display, options: InstanceOptions) -> None:
+    def _announce(
+        self, address: Address, display: Display, options: InstanceOptions, code: str
+    ) -> None:
         context, name = self._context, _name(display, options)
         if context.settings.as_json:
             size = context.settings.size
@@ -339,7 +342,6 @@ class DesktopService:
         else:
             # A terminal keeps what was printed. The login code in the address works once, for ten
             # minutes; a token that was read from a file is known to the caller and not printed.
-            code = self._common.credentials.new_code()
             announce(f"Desktop {name}: {address.url}/login#code={code}")
             if context.settings.token_file is None:
                 announce(f"Token for programs: {context.token}")

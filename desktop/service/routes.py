@@ -46,6 +46,8 @@ from deskhand.desktop.recordings.api import router as recordings_router
 from deskhand.desktop.secrets.api import router as secrets_router
 from deskhand.desktop.targets.api import router as targets_router
 from deskhand.desktop.targets.api import target_reader
+from deskhand.desktop.tool_calls.api import GenerationFence
+from deskhand.desktop.tool_calls.generations import Generations
 from deskhand.desktop.uploads.api import router as uploads_router
 from deskhand.desktop.waiting.api import router as waiting_router
 from deskhand.desktop.waiting.screen_wait import ScreenWait, Sources
@@ -176,6 +178,9 @@ def application(
         frozenset(context.settings.allowed_origins),
         desktop=context.instance,
     )
+    earlier = common.once.generations(), parts.registry.once.generations()
+    # Inside of access control, so that only holders of a credential can raise a generation.
+    app.add_middleware(GenerationFence, generations=Generations(*earlier))
     install_auth(app, policy, common.credentials, operations=operations)
     return app
 
@@ -273,7 +278,11 @@ def _live_view(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, ..
         return (no_live_view_router(screen.no_live_view),)
     # Tickets open the live view and nothing else.
     instance, upstream = common.context.instance, screen.live_view.upstream
-    tickets = tickets_router(common.credentials, TICKETS, lambda _: instance)
+
+    async def own(_: Request) -> str:
+        return instance
+
+    tickets = tickets_router(common.credentials, TICKETS, own)
     if upstream is None:
         return (tickets, no_live_view_router(screen.no_live_view))
     viewers = screen.live_view.viewers

@@ -14,6 +14,7 @@ from deskhand.desktop.errors import InvalidAction
 from deskhand.vncbridge.http import caller_headers
 
 from .errors import MalformedChat
+from .generations import generation_of
 
 LONGEST_ID = 200
 """Characters of a tool call's id."""
@@ -33,6 +34,8 @@ class Caller:
     chat_id: str = ""
     tool: str = COMPUTER
     """Name of the tool in steps."""
+    generation: int = 0
+    """Generation under which the caller's control plane drives the chat."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def caller_of(headers: Mapping[str, str], tool: str = COMPUTER) -> Caller:
     if call and not (0 < len(call.value) <= LONGEST_ID and call.value.isprintable()):
         raise InvalidAction(f"A tool call id has 1 to {LONGEST_ID} printable characters.")
     chat = caller_headers.value(headers, caller_headers.CHAT)
-    return Caller(call.value if call else "", chat, tool)
+    return Caller(call.value if call else "", chat, tool, generation_of(headers))
 
 
 def instance_of(headers: Mapping[str, str]) -> str:

@@ -10,16 +10,13 @@ from deskhand.vncbridge.http import caller_headers
 
 from .caller import Caller, CallingChat
 from .errors import CallRefused, MalformedCall
+from .generations import LONGEST_NUMBER, MOST_CHATS, generation_of
 from .table import Key
 
 PROCESS_IDS = UUID("5e0f3a52-0c1b-5f0e-9a34-0d8a4b9f6c11")
 """Namespace of the ids of processes, for calls that are named by a text."""
 MESSAGE_IDS = UUID("c5773f4c-0b3f-57bc-9147-36daf7921a1b")
 """The same for calls that are numbered by their message, as the reference has it."""
-# Numbers of 18 digits are below 2**63 and fit in the 8 bytes that `process_id` hashes.
-LONGEST_NUMBER = 18
-"""Digits."""
-MOST_CHATS = 1_000
 
 
 @dataclass(frozen=True)
@@ -32,6 +29,8 @@ class Identity:
     """Number of the chat's message that contains the call; None: the id alone names the call."""
     age_ms: int = 0
     """Time since the call was first sent, 0 if that is now."""
+    generation: int = 0
+    """Generation under which its control plane drives the chat; 0 if that is alone."""
 
     @property
     def key(self) -> Key:
@@ -54,7 +53,9 @@ class Identity:
 
 def action_identity(caller: Caller) -> Identity | None:
     """Return the call that an action belongs to; None if the caller names none."""
-    return Identity(caller.chat_id, caller.tool_call_id) if caller.tool_call_id else None
+    if not caller.tool_call_id:
+        return None
+    return Identity(caller.chat_id, caller.tool_call_id, generation=caller.generation)
 
 
 def identity_of(
@@ -84,6 +85,7 @@ def identity_of(
         call,
         _number(message, "message id") if message else None,
         _number(age, "age") if age else age_ms,
+        generation_of(headers),
     )
 
 

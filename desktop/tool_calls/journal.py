@@ -94,13 +94,20 @@ class Journal:
         entry = self._entries.get(key)
         return entry is not None and entry.answer is not None
 
-    def began(self, key: Key, digest: str) -> None:
-        """Record that a call begins: from now on it may have had an effect."""
-        self._record(key, _Entry(digest, self._wall()))
+    def generations(self) -> dict[str, int]:
+        """Return the highest generation under which a call of each chat was recorded."""
+        found: dict[str, int] = {}
+        for (chat, _), entry in self._entries.items():
+            found[chat] = max(found.get(chat, 0), entry.generation)
+        return found
 
-    def ended(self, key: Key, digest: str, answer: Answer) -> None:
+    def began(self, key: Key, digest: str, generation: int = 0) -> None:
+        """Record that a call begins: from now on it may have had an effect."""
+        self._record(key, _Entry(digest, self._wall(), None, generation))
+
+    def ended(self, key: Key, digest: str, answer: Answer, generation: int = 0) -> None:
         """Record the answer of a call; a later answer replaces it."""
-        self._record(key, _Entry(digest, self._wall(), answer))
+        self._record(key, _Entry(digest, self._wall(), answer, generation))
 
     def _record(self, key: Key, entry: _Entry) -> None:
         if not self._detached:

@@ -67,12 +67,13 @@ class _Recorded(Progress):
     journal: Journal
     key: Key
     digest: str
+    generation: int
 
     def began(self) -> None:
-        self.journal.began(self.key, self.digest)
+        self.journal.began(self.key, self.digest, self.generation)
 
     def ended(self, answer: Answer) -> None:
-        self.journal.ended(self.key, self.digest, answer)
+        self.journal.ended(self.key, self.digest, answer, self.generation)
 
 
 class OncePerCall:
@@ -114,13 +115,17 @@ class OncePerCall:
             if earlier is not None:
                 return earlier, False
         self._check_age(call, now)
-        progress = _Recorded(self._journal, key, digest)
+        progress = _Recorded(self._journal, key, digest, call.generation)
         execution, fresh = self._table.run(
             key, digest, now, lambda: self._begin(key, act(progress))
         )
         if self._detached and not fresh:
             return await self.outcome(execution.task), False
         return await self._wait(execution), fresh
+
+    def generations(self) -> dict[str, int]:
+        """Return the highest generation of each chat that earlier services have recorded."""
+        return self._journal.generations()
 
     def knows(self, call: Identity | None) -> bool:
         """Return True if the call is running, or its answer is recorded."""

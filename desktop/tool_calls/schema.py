@@ -27,6 +27,13 @@ CALL_HEADERS: list[Json] = [
         " the code outcome_unknown if the call broke off.",
     ),
     _header(
+        "Generation",
+        {"type": "integer", "minimum": 1},
+        "Sent by control planes that take chats over from each other: under which generation the"
+        " caller drives the chat. Every request of a chat under a lower one than the desktop has"
+        " seen answers 409 with the code stale_driver.",
+    ),
+    _header(
         "Instance",
         {"type": "string"},
         "The instance_id of the desktop that the call was first sent to. Protects a repetition that"

@@ -20,7 +20,7 @@ import psutil
 import pytest
 from websockets.sync.client import ClientConnection, connect
 
-from tests.live_trees import contents_below, statuses_below
+from tests.live_trees import commands_below, contents_below, statuses_below
 from tests.system.services import PATIENCE, Json, Service, service
 
 pytestmark = [
@@ -63,13 +63,10 @@ class Target:
 
 def service_of(desktop: Service) -> psutil.Process:
     """Return the process of the service below its keeper."""
-    for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
-        # Programs of the session end meanwhile.
-        with suppress(psutil.NoSuchProcess):
-            line = process.cmdline()
-            # The keeper and init have the command of the service as their arguments.
-            if "deskhand.desktop" in line and not any("/launch/" in part for part in line):
-                return process
+    for process, line in commands_below(desktop.ready["pid"]).items():
+        # The keeper and init have the command of the service as their arguments.
+        if "deskhand.desktop" in line and not any("/launch/" in part for part in line):
+            return process
     raise AssertionError("the keeper has no service")
 
 

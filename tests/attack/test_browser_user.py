@@ -15,6 +15,7 @@ import pytest
 from tests.attack.attackers import output
 from tests.attack.test_evidence import SCRIPT, Owned, folder_of
 from tests.attack.test_private_take_over import browser_of, give_back, person_types
+from tests.live_trees import kill_below, names_below
 from tests.system.services import Service, service, until
 
 pytestmark = [
@@ -163,11 +164,10 @@ def child_of(process: psutil.Process) -> Iterator[psutil.Process]:
     with subprocess.Popen(argv) as started:
         try:
             parent = psutil.Process(started.pid)
-            until(lambda: [one.name() for one in parent.children()] == ["sleep"], "the program")
+            until(lambda: [*names_below(parent.pid).values()] == ["sleep"], "the program")
             yield parent.children()[0]
         finally:
-            for one in psutil.Process(started.pid).children(recursive=True):
-                one.kill()
+            kill_below(started.pid)
             # It stops itself when its child is stopped.
             started.kill()
 

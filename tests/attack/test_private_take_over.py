@@ -5,14 +5,15 @@ import shlex
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import psutil
 import pytest
+from PIL import Image
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.live_trees import paths_below
+from tests.live_trees import commands_below, paths_below
 from tests.system.gated_model import (
     COLOURS,
     gated_model,
@@ -37,6 +38,10 @@ KEY_SECONDS = 0.09
 """Interval of a fast typist."""
 PANEL_TERMINAL = (70, 1056)
 """The terminal's icon in the panel, in native pixels."""
+PANEL_CORNER = (1276, 700)
+"""A point of the panel without an icon, in pixels of a screenshot."""
+PANEL_COLOUR = (0x18, 0x21, 0x2C)
+"""Background of the panel in ``tint2rc``."""
 
 
 class Spies:
@@ -153,6 +158,17 @@ def in_terminal(desktop: Service, spies: Spies) -> None:
     spies.wait_ready("terminal")
 
 
+def wait_for_panel(desktop: Service) -> None:
+    """Wait until the panel is painted: a desktop is ready as soon as windows may be opened."""
+
+    def painted() -> bool:
+        answer = desktop.http.get("/api/v0/desktop/screenshot")
+        with Image.open(BytesIO(answer.content)) as shown:
+            return shown.convert("RGB").getpixel(PANEL_CORNER) == PANEL_COLOUR
+
+    until(painted, "the panel")
+
+
 def focused(desktop: Service) -> str:
     windows = desktop.get("/api/v0/desktop/windows")["windows"]
     return str(next((one["title"] for one in windows if one["focused"]), ""))
@@ -252,6 +268,7 @@ def test_a_spy_that_is_started_by_the_persons_own_terminal_learns_nothing(
         params={"path": str(spies.home / ".bashrc")},
         content=script.encode(),
     ).raise_for_status()
+    wait_for_panel(desktop)
     person_types(desktop, panel=True)
     assert seen(spies.lines("shell")) == []
     give_back(desktop)
@@ -452,12 +469,9 @@ def supplementary(process: psutil.Process) -> list[int]:
 def browser_of(desktop: Service) -> psutil.Process:
     """Return the main process of the desktop's browser."""
     profile = f"--user-data-dir={folder_of(desktop)}/browser"
-    children = psutil.Process(desktop.process.pid).children(recursive=True)
-    for one in children:
-        # Its other processes end at any moment.
-        with suppress(psutil.NoSuchProcess):
-            if profile in " ".join(one.cmdline()):
-                return one
+    for process, line in commands_below(desktop.process.pid).items():
+        if profile in " ".join(line):
+            return process
     raise AssertionError("the desktop has no browser")
 
 

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from tests.attack.test_secrets import MASK, SECRETS, VALUE, control_plane, new_chat, run
+from tests.live_trees import below
 from tests.system.services import Service
 
 pytestmark = [pytest.mark.attack, pytest.mark.root]
@@ -18,8 +19,7 @@ def processes(plane: Service, chat: str) -> list[psutil.Process]:
     """Return the keeper of a chat's desktop and everything below it."""
     desktops = plane.get("/api/v0/desktops")["desktops"]
     (keeper,) = [one["pid"] for one in desktops if one["chat_id"] == chat]
-    found = psutil.Process(keeper)
-    return [found, *found.children(recursive=True)]
+    return [psutil.Process(keeper), *below(keeper)]
 
 
 def memory(pid: int) -> Iterator[bytes]:

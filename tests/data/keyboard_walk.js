@@ -55,6 +55,7 @@ window.keyboardWalk = (() => {
       if (!showsFocus(control) && !frames.includes(control.tagName)) unmarked.add(control);
       return isNew ? "new" : "known";
     },
+    last: () => named([...reached].at(-1) ?? document.body),
     // Give the focus to the n-th control that is in a group with arrow keys; false after the last.
     enterGroup(n) {
       const groups = "[role=tablist], [role=listbox], [role=toolbar], [role=radiogroup], ol, ul, fieldset";

@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+PROGRAMS = {"sh", "bash", "python"}
+DATA = {"json", "toml", "yaml", "html"}
+OUTPUT = {"", "text"}
+"""Kinds of blocks that show an output or a drawing."""
 _BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>[^\n]+) -->\n)?^```(?P<kind>\w*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,

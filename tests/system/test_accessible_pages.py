@@ -62,7 +62,13 @@ def ask_name(page: Page) -> None:
     expect(page.get_by_label("Your name")).to_be_visible()
 
 
+def drawn(page: Page) -> None:
+    """Wait for what a run's page draws last."""
+    expect(page.locator("#strip .mark").last).to_be_visible()
+
+
 def open_step(page: Page) -> None:
+    drawn(page)
     page.get_by_role("tab", name="Steps").click()
     page.locator("#steps button").first.click()
     page.get_by_role("button", name="Share").click()
@@ -87,6 +93,7 @@ def open_deletion(page: Page) -> None:
 
 
 def open_times(page: Page) -> None:
+    drawn(page)
     page.get_by_text("Time and pictures").click()
     expect(page.locator("#waterfall li").first).to_be_visible()
 
@@ -114,7 +121,7 @@ def pages(plane: Service, run: str) -> Sequence[tuple[str, Prepare]]:
         ("/", nothing),
         ("/runs", nothing),
         ("/system", nothing),
-        (f"/runs/{run}", nothing),
+        (f"/runs/{run}", drawn),
         (f"/runs/{run}", open_step),
         (f"/runs/{run}", open_times),
         (f"/compare?a={run}&b={run}", nothing),
@@ -171,6 +178,7 @@ def walk(page: Page) -> list[str]:
             break
     else:
         return [f"the focus stays at {page.evaluate('() => keyboardWalk.focused()')}"]
+    last = page.evaluate("() => keyboardWalk.last()")
     missed = page.evaluate("() => keyboardWalk.missed(false)")
     group = 0
     while page.evaluate("n => keyboardWalk.enterGroup(n)", group):
@@ -181,7 +189,8 @@ def walk(page: Page) -> list[str]:
                 page.keyboard.press(key)
     missed += page.evaluate("() => keyboardWalk.missed(true)")
     unmarked = page.evaluate("() => keyboardWalk.unmarked()")
-    return [f"not reached: {one}" for one in missed] + [f"not marked: {one}" for one in unmarked]
+    unreached = [f"not reached by Tab, which ended at {last}: {one}" for one in missed]
+    return unreached + [f"not marked: {one}" for one in unmarked]
 
 
 @pytest.mark.slow("every control of every page")

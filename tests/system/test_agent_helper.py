@@ -2,11 +2,11 @@
 
 import os
 import signal
-from contextlib import suppress
 
 import psutil
 import pytest
 
+from tests.live_trees import names_below
 from tests.system.services import Service, service, until
 
 API = "/api/v0"
@@ -14,13 +14,8 @@ API = "/api/v0"
 
 def helpers(desktop: Service) -> list[psutil.Process]:
     """Return the helpers."""
-    found = []
-    for process in psutil.Process(desktop.ready["pid"]).children(recursive=True):
-        # Programs of the session end meanwhile.
-        with suppress(psutil.NoSuchProcess):
-            if process.name() == "agent-helper":
-                found.append(process)
-    return found
+    names = names_below(desktop.ready["pid"])
+    return [process for process, name in names.items() if name == "agent-helper"]
 
 
 @pytest.mark.x11

@@ -107,7 +107,11 @@ def test_calls_are_answered_while_the_x_server_is_stopped(desktop: Service) -> N
 
 
 def test_what_was_open_on_the_old_display_has_ended(desktop: Service) -> None:
-    started = desktop.post("/api/v0/processes/start", {"command": "xterm", "background": True})
+    body = {"command": "xterm -title 'on the old display'", "background": True}
+    started = desktop.post("/api/v0/processes/start", body)
+    # One that connects later is a client of the new display.
+    windows = "/api/v0/desktop/windows"
+    until(lambda: "on the old display" in str(desktop.get(windows)["windows"]), "the window")
     with event_stream(desktop) as events:
         kill_x(desktop)
         next_of(events, "display_restarted")

@@ -3,30 +3,19 @@
 A block that cannot run here has the reason in a comment above it.
 """
 
-import json
 import os
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import yaml
 
-from tests.system.documents import Block, blocks
+from tests.system.documents import PROGRAMS, Block, blocks
 from tests.system.installing import Installation, install
 from tests.system.services import DESKHAND, PATIENCE, service
 
 pytestmark = [pytest.mark.x11, pytest.mark.soak, pytest.mark.slow("runs whole documents")]
-
-NOT_RUN = 15
-"""Blocks with a reason not to run: a new one has to change this number."""
-PROGRAMS = {"sh", "bash", "python"}
-DATA = {"json", "toml", "yaml", "html"}
-OUTPUT = {"", "text"}
-"""Kinds of blocks that show an output or a drawing."""
 
 SESSION = """
 import doctest, sys
@@ -81,12 +70,6 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         yield found
 
 
-def test_every_block_has_a_kind_and_few_do_not_run() -> None:
-    unknown = [str(one) for one in ALL if one.kind not in PROGRAMS | DATA | OUTPUT]
-    assert unknown == []
-    assert len([one for one in ALL if one.reason]) == NOT_RUN
-
-
 @pytest.mark.parametrize(
     "block", [one for one in ALL if one.kind in PROGRAMS and not one.reason], ids=str
 )
@@ -104,16 +87,3 @@ def test_a_program_runs(block: Block, place: Place) -> None:
         place.run(place.installation.python, "-c", SESSION)
     else:
         place.run(place.installation.python, "-c", block.code)
-
-
-@pytest.mark.parametrize("block", [one for one in ALL if one.kind in DATA], ids=str)
-def test_data_are_well_formed(block: Block) -> None:
-    match block.kind:
-        case "json":
-            json.loads(block.code)
-        case "toml":
-            tomllib.loads(block.code)
-        case "yaml":
-            yaml.safe_load(block.code)
-        case _:
-            HTMLParser().feed(block.code)

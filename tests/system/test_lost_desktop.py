@@ -148,7 +148,11 @@ def check_stored_once(plane: Service, agent: Agent, file_ids: list[str]) -> None
     listed = plane.get(f"/api/v0/chats/{agent.id}")["files"]
     assert [f["id"] for f in listed if f["kind"] == "recording"] == file_ids
     assert len([f for f in listed if f["kind"] == "thumbnail"]) <= len(file_ids)
-    until(lambda: not agent.folder.exists(), "the removal of the desktop's folder")
+    try:
+        until(lambda: not agent.folder.exists(), "the removal of the desktop's folder")
+    except AssertionError as error:
+        left = sorted(str(path) for path in agent.folder.rglob("*"))[:20]
+        raise AssertionError(f"{error}: {left}, {plane.errors.read_text()[-3000:]}") from error
 
 
 def entries(folder: Path) -> list[str]:

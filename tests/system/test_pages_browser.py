@@ -22,6 +22,7 @@ from deskhand.tools.control_plane.routes.secrets import router as secrets_router
 from deskhand.tools.conversation.views import Json, MessageView, StepView
 from deskhand.tools.conversation.waiting import waiting_for
 from deskhand.tools.run_list.api import router as runs_router
+from deskhand.tools.secrets.own import OwnSecrets
 from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.vncbridge.rfb import proxy as relay
@@ -166,7 +167,7 @@ def test_the_wall_names_what_does_not_protect(
         secrets.put(Secret("bank", "battery staple", anywhere=True))
         stays = StaysRoot("there is no user deskhand", "useradd deskhand")
         lacking = plane_protections(stays, "root", "")
-        routes = [pages.router(), secrets_router(secrets)]
+        routes = [pages.router(), secrets_router(OwnSecrets(secrets))]
         shown = control_plane(tmp_path, pages=routes, protections=lacking)
         warned = "the browser runs without a sandbox: no user namespaces"
         missing = "namespaces: none, because the kernel refuses them"

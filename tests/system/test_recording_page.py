@@ -147,6 +147,37 @@ def test_a_row_keeps_the_focus_while_the_list_scrolls(
     connection.play(scenario())
 
 
+LOAD_AGAIN = """async (path) => {
+  const { Timeline } = await import(path);
+  const timeline = new Timeline({ seek() {}, chosen() {}, selected() {} });
+  const read = () => [1, 2, 3].map((second) => ({
+    id: `step-${second}`, index: second, label: `Step ${second}`, tool: "computer",
+    video_start: second, video_end: second + 0.5,
+  }));
+  await timeline.load(4, read(), []);
+  const marks = document.getElementById("strip");
+  marks.children[1].focus();
+  await timeline.load(4, read(), []);
+  return [document.activeElement === marks.children[1], marks.children.length];
+}"""
+
+
+@pytest.mark.soak
+def test_a_mark_keeps_the_focus_while_the_steps_are_read_again(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = add_clock_run(shown, clock_video(tmp_path / "clock.mp4", 4, RATE, (160, 90)), 4, 8)
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.wait_for_function(READY)
+            await expect(page.locator("#strip .mark")).not_to_have_count(0)
+            script = "/assets/run/recording/timeline.js"
+            assert await page.evaluate(LOAD_AGAIN, script) == [True, 3]
+
+    connection.play(scenario())
+
+
 def test_the_controls_are_below_the_picture_and_play_a_span_again(
     connection: BrowserConnection, tmp_path: Path
 ) -> None:

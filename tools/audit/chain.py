@@ -1,9 +1,9 @@
 """Hash chains of the audit log: records are linked, and a change of any is found. Pure.
 
-Each writer (a control plane) numbers its own records from 1, so that logs of several control planes
-can be joined. The hash of a record covers its fields and the hash of the record before it. Records
-that are older than the retention are removed from the beginning of a chain. A record of the removal
-names the last one that was removed, with its hash, so that the rest of the chain can be verified.
+Each writer (a control plane, or a node) numbers its own records from 1, so that logs of several
+writers can be joined. The hash of a record covers its fields and the hash of the record before it.
+Records that are older than the retention are removed from the beginning of a chain. A record of the
+removal names the last one that was removed, with its hash, so that the rest can be verified.
 
 A chain proves that nothing was changed or removed within it. Records that were removed from its end
 are found only by comparison with a head (number and hash) that was kept elsewhere.
@@ -61,6 +61,20 @@ class AuditRecord:
             "previous": self.previous,
             "hash": self.hash,
         }
+
+
+def record_of(fields: Json) -> AuditRecord:
+    """Return the record that `AuditRecord.to_json` has described.
+
+    Raises:
+        KeyError: If a field is missing.
+        TypeError, ValueError: If one is of another type.
+    """
+    actor, action, subject, writer, previous, digest = (
+        str(fields[name]) for name in ("actor", "action", "subject", "writer", "previous", "hash")
+    )
+    event = AuditEvent(float(fields["at"]), actor, action, subject, dict(fields["details"]))
+    return AuditRecord(writer, int(fields["n"]), event, previous, digest)
 
 
 @dataclass(frozen=True)

@@ -102,9 +102,10 @@ class AuditLog:
 
     async def expire(self) -> int:
         """Remove the records that are older than the retention; return their number."""
-        return await self._store.write(
-            lambda session: rows.expire(session, self._writer, self._now())
-        )
+        async with self._writing:
+            return await self._store.write(
+                lambda session: rows.expire(session, self._writer, self._now())
+            )
 
 
 async def verified(session: AsyncSession) -> ChainVerifier:

@@ -27,7 +27,7 @@ class AuditFilter:
 
 async def append(session: AsyncSession, writer: str, events: Sequence[AuditEvent]) -> None:
     """Append events to the chain of a writer."""
-    # Two tasks cannot append at once: ``Store.write`` admits one writer at a time.
+    # Two tasks cannot append at once: the log of a writer writes one transaction at a time.
     newest = await session.scalar(
         select(AuditRow).where(AuditRow.writer == writer).order_by(AuditRow.n.desc()).limit(1)
     )

@@ -20,7 +20,8 @@ def is_backed_up(path: str) -> bool:
         return False
     # Unfinished files get their names when they are complete.
     unfinished = parts[-1].startswith(".") and parts[-1].endswith(".part")
-    return not (parts[0] == _STORED and (unfinished or parts[1:2] == ("incoming",)))
+    # Packs are made of pictures that are backed up as files of their own.
+    return not (parts[0] == _STORED and (unfinished or parts[1:2] in (("incoming",), ("packs",))))
 
 
 def is_replaced_whole(path: str) -> bool:

@@ -33,6 +33,10 @@ from .exit_status import DONE, FAILED, USAGE
 from .terminal import print_error, print_json, print_line
 from .terminal import settings as read_settings
 
+NO_SERVER = (
+    "the database is on a server, which this command does not reach; it is {0} by {1} there,"
+    " see docs/cluster.md"
+)
 _ERRORS = (BackupError, BadSetting, StoreError, OSError, sqlite3.Error)
 
 
@@ -41,6 +45,9 @@ def backup(flags: Mapping[str, Any], where: str, with_key: bool, as_json: bool) 
     try:
         settings = read_settings(flags)
         data = settings.data_dir
+        if settings.database:
+            print_error(NO_SERVER.format("backed up", "pg_dump"))
+            return USAGE
         if not (data / DATABASE).is_file():
             print_error(f"{data} has no database to back up; give another --data-dir")
             return USAGE
@@ -72,6 +79,9 @@ def restore_into(flags: Mapping[str, Any], where: str, name: str | None, as_json
     """Restore a backup into an empty data directory; return the exit status."""
     try:
         settings = read_settings(flags)
+        if settings.database:
+            print_error(NO_SERVER.format("restored", "pg_restore"))
+            return USAGE
         check_empty(settings.data_dir)
         manifest, missing = asyncio.run(_restored(settings, _place(where), name))
     except _ERRORS as error:

@@ -55,7 +55,7 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
         demo_site() as (page, findings),
         running(_granted(settings, page), None, any_port) as found,
     ):
-        output(f"Deskhand is at {found.link}")
+        output(f"Deskhand is at {await found.link()}")
         output(f"  the link signs you in once; {time.monotonic() - started:.1f} s to start")
         async with found.client() as client:
             parent, child = await _job(client, model or PARENT, page, found, output)

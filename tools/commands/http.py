@@ -55,7 +55,7 @@ async def connected(settings: Settings, url: str | None) -> AsyncIterator[PlaneC
         own.client() as client,
     ):
         yield PlaneConnection(
-            *(client, own.local_url, own.link, own.server.asked.is_set),
+            *(client, own.local_url, await own.link(), own.server.asked.is_set),
             pages=own.address.page_url,
         )
 

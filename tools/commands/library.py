@@ -4,12 +4,13 @@ import asyncio
 import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import AsyncExitStack
 from typing import Any
 
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning, held
 from deskhand.tools.control_plane.process_user import acting_as, owner_of
-from deskhand.tools.control_plane.settings import BadSetting
+from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.tools.store.backends.sole_use import SoleUse
 from deskhand.tools.store.bucket import Bucket
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
@@ -32,7 +33,7 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
         # A running control plane changes the table meanwhile, so the rebuild needs the same lock.
         # Root leaves no files that its user could not use.
         with acting_as(owner_of(data)), held(data):
-            found = asyncio.run(_rebuilt(data, found_settings.store))
+            found = asyncio.run(_rebuilt(found_settings))
     except (AlreadyRunning, BadDataDir, BadSetting, StoreError, OSError) as error:
         print_error(str(error))
         return FAILED
@@ -43,10 +44,14 @@ def rebuild(flags: Mapping[str, Any], as_json: bool) -> int:
     return 0
 
 
-async def _rebuilt(data: Path, bucket: str) -> Rebuilt:
-    folder = data / "files"
+async def _rebuilt(settings: Settings) -> Rebuilt:
+    folder, bucket = settings.data_dir / "files", settings.store
     upload_queue = UploadQueue(FileStore(folder), Bucket(bucket, os.environ)) if bucket else None
-    async with await Store.open(data / "deskhand.db") as store:
+    async with AsyncExitStack() as stack:
+        if settings.database:
+            use = await SoleUse.begin(settings.database)
+            stack.push_async_callback(use.close)
+        store = await stack.enter_async_context(await Store.open(settings.database_place))
         return await StorageMaintenance(
             store, folder, time.time, upload_queue=upload_queue
         ).rebuild()

@@ -12,6 +12,7 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopError
 from deskhand.tools.client.running_plane import default_data_dir
+from deskhand.tools.cluster.errors import ClusterError
 from deskhand.tools.control_plane.data_dir_lock import AlreadyRunning
 from deskhand.tools.control_plane.settings import BadSetting, Settings, load
 from deskhand.tools.remote_access.errors import InvalidRemoteAccess
@@ -37,7 +38,7 @@ class BadDataDir(Exception):
 
 START_ERRORS = (
     *(BadDataDir, CannotListen, AlreadyRunning, BadSetting, StoreError, DesktopError, OSError),
-    InvalidRemoteAccess,
+    *(InvalidRemoteAccess, ClusterError),
 )
 """Errors that keep a control plane from starting."""
 

@@ -5,7 +5,6 @@ import contextlib
 import getpass
 import json
 import os
-import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from socket import socket
-from typing import Any, Literal
+from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
@@ -23,7 +22,7 @@ from deskhand.tools.control_plane.permissions import close_to_others
 from deskhand.tools.control_plane.process_user import ProcessUser, acting_as, become_user
 from deskhand.tools.control_plane.service.launching import DesktopLaunching, launching
 from deskhand.tools.control_plane.service.wiring import ControlPlane, control_plane
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.control_plane.settings import Settings, check_plane
 from deskhand.tools.fleet.errors import LauncherEnded
 from deskhand.tools.remote_access.certificate import ServerCertificate
 from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
@@ -42,6 +41,7 @@ from deskhand.vncbridge.server.server import (
 )
 
 from .rights import user_to_become
+from .standard_input import input_end
 from .terminal import START_ERRORS, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 
@@ -59,10 +59,10 @@ class Running:
     certificate: Path | None = None
     """The server's certificate, if it uses TLS, for clients of this machine."""
 
-    @property
-    def link(self) -> str:
-        """A sign-in link that works once."""
-        return f"{self.address.page_url}/login#code={self.control_plane.credentials.new_code()}"
+    async def link(self) -> str:
+        """Return a sign-in link that works once."""
+        code = await self.control_plane.credentials.new_code()
+        return f"{self.address.page_url}/login#code={code}"
 
     @property
     def local_url(self) -> str:
@@ -108,7 +108,7 @@ async def _serve(
         elif not found.address.page_url:
             print_line(f"Deskhand is at {found.address.url}, for programs; browsers need HOST:PORT")
         else:
-            print_line(f"Deskhand is at {found.link}")
+            print_line(f"Deskhand is at {await found.link()}")
             print_line(
                 f"  model: {found.control_plane.models.usual()}; Ctrl-C ends it and its desktops"
             )
@@ -118,7 +118,7 @@ async def _serve(
         asked = asyncio.create_task(found.server.asked.wait(), name="asked to end")
         ends = {asked}
         if until_input_ends:
-            ends.add(asyncio.create_task(_input_end(), name="end of the input"))
+            ends.add(asyncio.create_task(input_end(), name="end of the input"))
         await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         for waiting in ends:
             waiting.cancel()
@@ -132,16 +132,6 @@ def _ssh_forward(address: Address) -> str | None:
     return ssh_forward(connection, getpass.getuser(), address.host, address.port)
 
 
-async def _input_end() -> Literal[True]:
-    """Return at the end of the standard input, a pipe."""
-    reader = asyncio.StreamReader()
-    loop = asyncio.get_running_loop()
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
-    while await reader.read(1 << 16):
-        pass
-    return True
-
-
 @asynccontextmanager
 async def running(
     settings: Settings, token_file: Path | None = None, any_port: bool = False
@@ -151,10 +141,12 @@ async def running(
     ``any_port``: if the port is taken, use the next free one.
 
     Raises:
+        BadSetting: If its settings need another one.
         BadDataDir: If it cannot be written.
         AlreadyRunning: If another control plane uses it.
         CannotListen: If the address is taken.
     """
+    check_plane(settings)
     check_data_dir(settings.data_dir)
     raise_descriptor_limit()
     keys = keys_of(settings.data_dir, os.environ)

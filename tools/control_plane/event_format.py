@@ -33,18 +33,32 @@ class StreamEvent(Protocol):
         """Fields of an event of that kind."""
 
 
-def event_bytes(event: StreamEvent) -> bytes:
+def event_bytes(event: StreamEvent, source: str = "") -> bytes:
     """Return one event in its wire format.
+
+    ``source`` is the control plane, if several have events: its ids are the only ones that rise.
 
     Raises:
         ValueError: If the kind contains a line break, which would begin another field.
     """
-    data = {"id": event.id, "kind": event.kind, "chat_id": event.chat_id, "data": event.data}
-    return format_event(event.kind, data, str(event.id))
+    known: int | str = f"{source}:{event.id}" if source else event.id
+    data = {"id": known, "kind": event.kind, "chat_id": event.chat_id, "data": event.data}
+    return format_event(event.kind, data, str(known))
 
 
-def last_seen(last_event_id: str | None) -> int | None:
-    """Return the id in a ``Last-Event-ID`` header, ``None`` without a usable one."""
+def last_seen(last_event_id: str | None, source: str = "") -> int | None:
+    """Return the number in a ``Last-Event-ID`` header, ``None`` without a usable one.
+
+    An id of another ``source`` is -1. No event follows it without a gap, so that the client gets
+    ``lost`` and reads again.
+    """
     value = (last_event_id or "").strip()
+    if source and value:
+        given, _, number = value.rpartition(":")
+        return int(number) if given == source and _is_number(number) else -1
+    return int(value) if _is_number(value) else None
+
+
+def _is_number(text: str) -> bool:
     # ``isdigit`` is also true for digits of other scripts and for superscripts, hence ``isascii``.
-    return int(value) if value.isascii() and value.isdigit() and len(value) <= LONGEST_ID else None
+    return text.isascii() and text.isdigit() and len(text) <= LONGEST_ID

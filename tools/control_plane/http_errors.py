@@ -18,6 +18,7 @@ from deskhand.tools.playbooks import errors as playbooks
 from deskhand.tools.store.errors import (
     BadSecret,
     BucketUnavailable,
+    BytesElsewhere,
     BytesMissing,
     DiskLow,
     StoreUnavailable,
@@ -26,6 +27,8 @@ from deskhand.tools.store.errors import (
 from deskhand.vncbridge.errors import ClientGone
 
 from . import errors
+
+_AGAIN = (429, 503)
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,11 @@ class ErrorResponse:
     detail: str = ""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the body."""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """``Retry-After`` (RFC 9110) where the same request may succeed a second later."""
+        return {"Retry-After": "1"} if self.status in _AGAIN else {}
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON body."""
@@ -78,6 +86,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (StoreUnavailable, 503, "The database cannot be used."),
     (DiskLow, 507, "The disk is almost full."),
     (BucketUnavailable, 503, "The file store cannot be used."),
+    (BytesElsewhere, 503, "The file is not in the file store yet."),
     (BytesMissing, 404, "File not found."),
     (DesktopRefused, 502, "The desktop refused."),
     (DesktopUnavailable, 502, "The desktop cannot be reached."),

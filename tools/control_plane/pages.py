@@ -19,6 +19,9 @@ from deskhand.vncbridge.viewer.pages import METHODS, PAGE_POLICY, Assets, shared
 
 FOLDER = Path(__file__).parent / "assets"
 _LEAST_ERROR = 400
+LIVE_PAGES = ("live.html", "run.html")
+TICKETS = '<meta name="live-tickets" content="yes">'
+"""Makes `viewer.js` ask for the address of a live view before it opens one."""
 
 
 @dataclass(frozen=True)
@@ -71,14 +74,16 @@ _PROBLEMS = {
 }
 
 
-def router(embedders: Sequence[str] = (), provider: str = "") -> APIRouter:
+def router(
+    embedders: Sequence[str] = (), provider: str = "", nodes: Sequence[str] = ()
+) -> APIRouter:
     """Return the routes of the pages and of the files that they load.
 
     A page is the same for every id: it requests its data from the API. ``embedders`` are further
     origins that may show the pages in a frame. ``provider`` is the name of one by which people sign
-    in, if there is one.
+    in, if there is one. ``nodes`` are the hosts at which pages open live views with tickets.
     """
-    assets = Assets(FOLDER, embedders)
+    assets = _assets(embedders, nodes)
     routes = LazyRouter(include_in_schema=False)
     add_routes(routes, shared_router(Assets(VIEWER), provider), assets.router("/assets"))
 
@@ -115,6 +120,13 @@ def router(embedders: Sequence[str] = (), provider: str = "") -> APIRouter:
         return assets.page("try.html", request)
 
     return routes
+
+
+def _assets(embedders: Sequence[str], nodes: Sequence[str]) -> Assets:
+    assets = Assets(FOLDER, embedders, nodes)
+    for name in LIVE_PAGES if nodes else ():
+        assets.insert(name, "tickets", TICKETS)
+    return assets
 
 
 class ErrorPages:

@@ -120,6 +120,9 @@ class Desktops(Protocol):
     async def stop(self, desktop_id: str) -> None:
         """End a desktop with all that runs on it; raise ``UnknownDesktop``."""
 
+    async def locate(self, desktop_id: str) -> None:
+        """Ensure that a desktop which another control plane has just started is known here."""
+
     def client(self, desktop_id: str) -> Service:
         """Return the API of a desktop; raise ``UnknownDesktop``."""
 

@@ -15,6 +15,7 @@ from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
 from deskhand.tools.agents.providers.provider_table import effort_problem
+from deskhand.tools.cluster import setting_rules
 from deskhand.tools.conversation.restrictions import MODES
 from deskhand.tools.oidc.claims import parse_roles
 
@@ -80,6 +81,22 @@ class Settings:
     """Base of the ids of the users that desktops have of their own, if root starts them."""
     workdirs: str = ""
     """Folder of the chats' working directories; by default beside those of the desktops."""
+    database: str = field(default="", repr=False)
+    """Database on a server: ``postgresql://USER@HOST/NAME``; by default a file."""
+    internal_listen: str = ""
+    """``HOST:PORT`` at which other control planes of the database reach this one."""
+    certificates: str = ""
+    """Directory with the certificate of this control plane or node, of ``deskhand ca``."""
+    cluster: str = ""
+    """``HOST:PORT`` of the head of Ray, which reserves the places of nodes: desktops run there."""
+    places: int = 8
+    """Number of desktops at once on this node."""
+    ray_port: int = 7460
+    """First of the 50 ports of a node's Ray processes; 0 for any ports."""
+    public_listen: str = ""
+    """``HOST:PORT`` at which viewers reach this node; empty: not at all."""
+    node_names: tuple[str, ...] = ()
+    """Host names of nodes that the pages may connect to, such as ``*.desk.example.com``."""
     store: str = ""
     """Location of stored files: ``s3://BUCKET/PREFIX``; by default the data directory."""
     browser: str = ""
@@ -158,6 +175,16 @@ class Settings:
     sources: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     """Source of each setting that is not a default: ``file``, ``environment`` or ``flag``."""
 
+    @property
+    def database_place(self) -> Path | str:
+        """Path of the database, or the URL of one on a server."""
+        return self.database or self.data_dir / "deskhand.db"
+
+    @property
+    def is_outlived(self) -> bool:
+        """True if desktops keep running when the control plane ends."""
+        return self.keep_desktops or bool(self.cluster)
+
 
 def load(
     flags: Mapping[str, Any], environment: Mapping[str, str], file_text: str, default_data_dir: Path
@@ -202,6 +229,7 @@ def load(
     _check_logs(values.get("log_level", LOG_LEVELS[2]), values.get("log_format", LOG_FORMATS[0]))
     settings = Settings(**values, sources=sources)
     _check_oidc(settings)
+    _check_cluster(settings)
     try:
         dialects(settings.speak)
     except ValueError as error:
@@ -211,6 +239,32 @@ def load(
     except InvalidEgress as error:
         raise BadSetting("egress", str(error).removeprefix("egress: ")) from error
     return settings
+
+
+def check_plane(settings: Settings) -> None:
+    """Check what a control plane needs, beside what every program does.
+
+    Raises:
+        BadSetting: If something is missing.
+    """
+    problem = setting_rules.plane_problem(_cluster_values(settings))
+    if problem is not None:
+        raise BadSetting(*problem)
+
+
+def _check_cluster(settings: Settings) -> None:
+    if settings.database:
+        in_environment = settings.sources["database"] == "environment"
+        reason = setting_rules.database_problem(settings.database, in_environment=in_environment)
+        if reason is not None:
+            raise BadSetting("database", reason)
+    problem = setting_rules.cluster_problem(_cluster_values(settings))
+    if problem is not None:
+        raise BadSetting(*problem)
+
+
+def _cluster_values(settings: Settings) -> dict[str, Any]:
+    return {name: getattr(settings, name) for name in setting_rules.NAMES}
 
 
 def _check_retention(values: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ ChatError
 └── Conflict              not possible in this state
     ├── IllegalMove       the table of states has no such transition
     ├── MessageQueueFull  the queue of messages is full
+    ├── CallBegun         a call of this id has begun before
     └── QuestionClosed    the question has its answer already, or is no longer asked
 
 An unknown chat or file is the store's ``UnknownRow``.
@@ -67,6 +68,10 @@ class MessageQueueFull(Conflict):
 
     def __str__(self) -> str:
         return f"chat message queue is full (max {self.limit})"
+
+
+class CallBegun(Conflict):
+    """A call of this id has begun before in the turn of its chat."""
 
 
 class QuestionClosed(Conflict):

@@ -33,6 +33,8 @@ class ChatState(StrEnum):
 
 BUSY = (ChatState.QUEUED, ChatState.RUNNING, ChatState.INTERRUPTING)
 """States of an unfinished turn: a caller that waits for the turn waits on."""
+UNFINISHED = (*BUSY, ChatState.REQUIRES_ACTION)
+"""States of a turn that has not ended, also one that waits for an answer."""
 
 
 class StateEvent(StrEnum):

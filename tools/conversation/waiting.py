@@ -27,6 +27,15 @@ def waiting_for(kind: WaitKind, since: float) -> WaitingFor:
     return WaitingFor(kind, TEXTS[kind], since)
 
 
+def stored_wait(person_since: float | None, asked_at: float | None) -> WaitingFor | None:
+    """Return the wait that the rows of a chat show, with the times at which they began."""
+    begun: list[tuple[WaitKind, float | None]] = [
+        ("human_in_control", person_since),
+        ("question", asked_at),
+    ]
+    return most_urgent(waiting_for(kind, since) for kind, since in begun if since is not None)
+
+
 def most_urgent(waits: Iterable[WaitingFor]) -> WaitingFor | None:
     """Return the wait to report, of one kind the oldest, or ``None`` if there is none."""
     order = list(TEXTS)

@@ -16,32 +16,54 @@ from deskhand.vncbridge.auth.credentials import Credentials, new_token
 from deskhand.vncbridge.auth.people import PeopleDirectory
 from deskhand.vncbridge.auth.policy import Principal
 
+from .database_clock import DatabaseClock
 from .rows import CredentialRows
+from .shared import OneTimeSecretRows, SharedCredentialRows
 
 log = logging.getLogger(__name__)
 
 OWNER = "owner"
 INSTANCE = "instance"
-"""File of the id after which cookies and the chain of the audit log are named."""
+"""File of the id of the data directory, after which its chain of the audit log is named.
+
+Cookies are named after it, too, or after that of the first of the control planes of a database."""
 EARLIER = "sessions.json"
 """File of an earlier version, with all of this."""
 
 
 async def load_credentials(
-    store: Store, data: Path, token: str, people: PeopleDirectory | None = None
+    store: Store,
+    data: Path,
+    token: str,
+    people: PeopleDirectory | None = None,
+    *,
+    shared: DatabaseClock | None = None,
 ) -> Credentials:
     """Return the accepted credentials; sessions, tokens and the instance id survive a restart.
 
-    If the file of an earlier version cannot be read, people have to sign in again.
+    ``shared``: other control planes accept them, too, and this is the clock of all. If the file of
+    an earlier version cannot be read, people have to sign in again.
     """
-    rows = CredentialRows(store)
+    rows = CredentialRows(store) if shared is None else SharedCredentialRows(store)
     instance = await _instance(rows, data)
-    sessions, issued = await rows.sessions(), await rows.tokens()
+    if isinstance(rows, SharedCredentialRows):
+        instance = await rows.fact(INSTANCE, instance)
     credentials = Credentials(
-        instance, time.time, sessions=sessions, issued=issued, records=rows, people=people
+        instance,
+        shared or time.time,
+        sessions=await rows.sessions(),
+        issued=await rows.tokens(),
+        records=rows,
+        people=people,
+        one_time=None if shared is None else OneTimeSecretRows(store),
     )
     credentials.accept_token(token, Principal(OWNER))
     return credentials
+
+
+def own_instance(data: Path) -> str:
+    """Return the id of a data directory for which `load_credentials` was called."""
+    return (data / INSTANCE).read_text().strip()
 
 
 def read_token(file: Path) -> str:

@@ -1,6 +1,5 @@
 """Sessions and issued tokens as rows of the database, with digests of their secrets."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,11 +8,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import BrowserSessionRow, IssuedTokenRow
+from deskhand.tools.store.tables.base import DatabaseTime
 from deskhand.vncbridge.auth.credentials import Issued, Session
 
 
 class CredentialRows:
-    """Sessions and issued tokens as rows of the database."""
+    """Sessions and issued tokens as rows of a database that no other control plane uses."""
+
+    shared = False
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -23,7 +25,7 @@ class CredentialRows:
 
         async def write(rows: AsyncSession) -> None:
             await rows.execute(
-                delete(BrowserSessionRow).where(BrowserSessionRow.ends_at <= time.time())
+                delete(BrowserSessionRow).where(BrowserSessionRow.ends_at <= DatabaseTime())
             )
             rows.add(_session_row(cookie_digest, session))
 
@@ -38,7 +40,8 @@ class CredentialRows:
         """Store an issued token, and remove those that have ended."""
 
         async def write(rows: AsyncSession) -> None:
-            await rows.execute(delete(IssuedTokenRow).where(IssuedTokenRow.ends_at <= time.time()))
+            over = IssuedTokenRow.ends_at <= DatabaseTime()
+            await rows.execute(delete(IssuedTokenRow).where(over))
             rows.add(_token_row(token))
 
         await self._store.write(write)
@@ -63,25 +66,30 @@ class CredentialRows:
         gone = delete(BrowserSessionRow).where(BrowserSessionRow.token_id == token_id)
         await self._store.write(lambda rows: rows.execute(gone))
 
+    async def session(self, cookie_digest: str) -> Session | None:
+        """Return a stored session."""
+        row = await self._store.read(lambda s: s.get(BrowserSessionRow, cookie_digest))
+        return None if row is None else _session(row)
+
+    async def token(self, token_digest: str) -> Issued | None:
+        """Return a stored token."""
+        query = select(IssuedTokenRow).where(IssuedTokenRow.digest == token_digest)
+        row = await self._store.read(lambda s: s.scalar(query))
+        return None if row is None else _token(row)
+
+    async def announce(self, name: str) -> None:
+        """Report nothing: no other control plane uses the records."""
+
     async def sessions(self) -> dict[str, Session]:
         """Return the sessions by the digest of their cookie."""
         rows = await self._store.read(lambda s: s.scalars(select(BrowserSessionRow)))
-        return {
-            one.digest: Session(one.name, one.ends_at, tuple(one.scopes), one.token_id)
-            for one in rows
-        }
+        return {one.digest: _session(one) for one in rows}
 
     async def tokens(self) -> list[Issued]:
         """Return the issued tokens, the oldest first."""
         ordered = select(IssuedTokenRow).order_by(IssuedTokenRow.created_at)
         rows = await self._store.read(lambda s: s.scalars(ordered))
-        return [
-            Issued(
-                *(one.id, one.name, tuple(one.scopes), one.created_at, one.ends_at, one.digest),
-                one.created_by,
-            )
-            for one in rows
-        ]
+        return [_token(one) for one in rows]
 
     async def adopt(self, earlier: Mapping[str, Any]) -> None:
         """Store what a file of an earlier version has; twice is fine.
@@ -101,6 +109,17 @@ class CredentialRows:
                 await rows.merge(_token_row(token))
 
         await self._store.write(write)
+
+
+def _session(row: BrowserSessionRow) -> Session:
+    return Session(row.name, row.ends_at, tuple(row.scopes), row.token_id)
+
+
+def _token(row: IssuedTokenRow) -> Issued:
+    return Issued(
+        *(row.id, row.name, tuple(row.scopes), row.created_at, row.ends_at, row.digest),
+        row.created_by,
+    )
 
 
 def _session_row(cookie_digest: str, one: Session) -> BrowserSessionRow:

@@ -2,6 +2,7 @@
 
 FleetError
 ├── UnknownDesktop      no desktop has this id
+├── BadOrder            what is ordered from a node is no desktop of this version
 ├── DesktopNotStarted   the service exited or timed out before it was ready
 ├── ProfileTaken        another desktop has the profile
 ├── UnknownProfile      there is no profile of this name
@@ -23,6 +24,10 @@ class UnknownDesktop(FleetError):
 
     def __str__(self) -> str:
         return f"there is no desktop {self.desktop_id!r}"
+
+
+class BadOrder(FleetError, ValueError):
+    """What is ordered is no desktop of this version; the text says why."""
 
 
 class DesktopNotStarted(FleetError):

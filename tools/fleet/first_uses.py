@@ -23,7 +23,8 @@ class FirstUses:
     """Waits at each desktop service for the first use of its display.
 
     ``client`` returns the client of a desktop, ``waits`` whether it runs and has no display yet.
-    A start that failed is tried again after ``retry_seconds``.
+    A start that failed is tried again after ``retry_seconds``. A request that waits would keep an
+    idle desktop alive, so that there is none while ``keeps_alive`` returns False.
     """
 
     def __init__(
@@ -31,7 +32,9 @@ class FirstUses:
         client: Callable[[str], DesktopClient],
         waits: Callable[[str], bool],
         retry_seconds: float = RETRY_SECONDS,
+        keeps_alive: Callable[[], bool] = lambda: True,
     ) -> None:
+        self._keeps_alive = keeps_alive
         self._retry_seconds = retry_seconds
         self._client = client
         self._waits = waits
@@ -44,6 +47,13 @@ class FirstUses:
         task = asyncio.create_task(self._watch(desktop_id), name=f"first use of {desktop_id}")
         self._tasks[desktop_id] = task
 
+    def forget(self, desktop_id: str) -> None:
+        """Wait no more at a desktop that is being ended."""
+        task = self._tasks.get(desktop_id)
+        # The use of a display may be what ends the desktop.
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
     async def close(self) -> None:
         """End all waits."""
         tasks = list(self._tasks.values())
@@ -54,13 +64,17 @@ class FirstUses:
     async def _watch(self, desktop_id: str) -> None:
         try:
             while self._waits(desktop_id):
+                if not self._keeps_alive():
+                    await asyncio.sleep(self._retry_seconds)
+                    continue
                 try:
                     if await self._is_used(desktop_id):
                         await self.on_use(desktop_id)
                 except (ChatError, DesktopRefused, DesktopUnavailable, UnknownDesktop) as error:
                     # The service may be ending, which ``waits`` reports a little later.
-                    log.warning("the display of %s is not started: %s", desktop_id, error)
                     await asyncio.sleep(self._retry_seconds)
+                    if self._waits(desktop_id):
+                        log.warning("the display of %s is not started: %s", desktop_id, error)
         finally:
             self._tasks.pop(desktop_id, None)
 

@@ -15,7 +15,7 @@ import contextlib
 import logging
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,7 +34,14 @@ from .launcher_client import LaunchedState, LauncherClient
 from .new_entry import entry_of
 from .registry import DesktopRegistry, RegisteredDesktop, exit_of, is_alive
 from .remains import FleetRemains
-from .service_process import START_SECONDS, StartedService, end_service, start_service
+from .service_process import (
+    START_SECONDS,
+    StartedService,
+    client_of,
+    end_service,
+    responds,
+    start_service,
+)
 from .sockets import SocketFolder
 from .spawn_times import SpawnTimes
 from .template_setup import launch_applications, write_files
@@ -62,7 +69,9 @@ class Fleet:
         egress: Egress | None = None,
         speak: tuple[str, ...] = (),
         templates: TemplateLibrary | None = None,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
     ) -> None:
+        self._heartbeat_seconds = heartbeat_seconds
         self._entries = entries
         self._launcher = launcher
         self._root = root
@@ -76,29 +85,22 @@ class Fleet:
         self.profiles = FleetProfiles(launcher, self._known.values)
         self._clients: dict[str, DesktopClient] = {}
         self._outputs: dict[str, asyncio.ReadTransport] = {}
-        self._remains = FleetRemains(entries, sockets, launcher)
+        self.remains = FleetRemains(entries, sockets, launcher)
+        self.uploads = None
         self._watches: dict[str, asyncio.Task[None]] = {}
         self._first_uses = FirstUses(
-            self.client, lambda one: self.known(one) and not self.has_display(one)
+            *(self.client, lambda one: self.known(one) and not self.has_display(one)),
+            keeps_alive=lambda: self.keeps_alive(),
         )
-        self._first_uses.on_use = self.show
+        self.on_use: Callable[[str], Awaitable[None]] = self.show
+        self._first_uses.on_use = lambda desktop_id: self.on_use(desktop_id)
         self.on_end: Callable[[str], None] = lambda _: None
-        """Called with the id of a desktop that has ended for any reason."""
-        self.on_start: Callable[[RegisteredDesktop], None] = lambda _: None
-        """Called with each desktop that was started or adopted."""
+        self.on_start: Callable[[str], None] = lambda _: None
+        self.on_crowded: Callable[[frozenset[str], int], Awaitable[None]] = _release_none
+        self.keeps_alive: Callable[[], bool] = lambda: True
+        """While it returns False, desktops without requests end after their time."""
         self._heart: asyncio.Task[None] | None = None
         self.spawns = SpawnTimes()
-        """Durations of the starts of desktops."""
-
-    @property
-    def first_uses(self) -> FirstUses:
-        """The first uses of displays."""
-        return self._first_uses
-
-    @property
-    def remains(self) -> FleetRemains:
-        """The recordings that dead desktops left."""
-        return self._remains
 
     async def open(self) -> tuple[str, ...]:
         """Adopt every desktop that an earlier control plane left; return their ids.
@@ -108,9 +110,11 @@ class Fleet:
         self._entries.prepare()
         self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         left = await asyncio.to_thread(self._launcher.list)
-        for entry in list(self._entries.all()):
-            # A keeper may be alive while its service is ending, so an answer is required as well.
-            if is_alive(entry) and await self._responds(entry):
+        entries = list(self._entries.all())
+        # A keeper may be alive while its service is ending, so an answer is required as well.
+        answers = await asyncio.gather(*map(responds, entries))
+        for entry, has_answered in zip(entries, answers, strict=True):
+            if has_answered:
                 self._known[entry.id] = entry
                 self._watch(entry)
             elif entry.id not in left:
@@ -134,10 +138,11 @@ class Fleet:
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
         profile: str | None = None,
+        desktop_id: str = "",
     ) -> DesktopInfo:
-        """Start a desktop and return it once it is ready.
+        """Start a desktop and return it once it is ready; ``desktop_id`` is its id, if not new.
 
-        Without ``display`` its X server and session start with ``show``, see ``first_uses``.
+        Without ``display`` its X server and session start with ``show``.
         ``workdir`` is the name of the working directory that it shares with others. ``speak`` are
         its dialects, by default those of all new desktops. ``template`` is the name of a template,
         ``profile`` that of the profile of its browser, which goes before that of the template.
@@ -147,7 +152,7 @@ class Fleet:
             ProfileTaken: If another desktop has the profile.
             DesktopNotStarted: With the last line of the service's log, or another reason.
         """
-        desktop_id = secrets.token_hex(4)
+        desktop_id = desktop_id or secrets.token_hex(4)
         token = secrets.token_urlsafe(32)
         spoken = self._speak if speak is None else speak
         recipe = await asyncio.to_thread(self.templates.get, template) if template else None
@@ -222,7 +227,7 @@ class Fleet:
             found = (await asyncio.to_thread(self._launcher.list)).get(desktop_id)
             if found is not None:
                 await end_service(self._launcher, desktop_id, found.pid)
-                await asyncio.to_thread(self._remains.remove_vacant, desktop_id)
+                await asyncio.to_thread(self.remains.remove_vacant, desktop_id)
 
     async def _end_unknown(self, desktop_id: str, left: LaunchedState) -> None:
         if left.state == "runs":
@@ -256,6 +261,10 @@ class Fleet:
         entry = self._known.get(desktop_id)
         return entry is not None and entry.has_display
 
+    def template_of(self, desktop_id: str) -> str:
+        """Return the name of the template of a desktop; empty if it has none."""
+        return self._known[desktop_id].template if desktop_id in self._known else ""
+
     def chat_of(self, desktop_id: str) -> str | None:
         """Return the chat that a desktop was started for, ``None`` if there is none."""
         entry = self._known.get(desktop_id)
@@ -271,11 +280,17 @@ class Fleet:
             raise UnknownDesktop(desktop_id)
         if desktop_id not in self._clients:
             try:
-                self._clients[desktop_id] = _client_of(self._known[desktop_id])
+                self._clients[desktop_id] = client_of(self._known[desktop_id])
             except FileNotFoundError:
                 # The token of a dead desktop is removed with its last recording.
                 raise UnknownDesktop(desktop_id) from None
         return self._clients[desktop_id]
+
+    def position(self, chat_id: str) -> int | None:
+        """Return None: a desktop here is started at once, or refused."""
+
+    async def locate(self, desktop_id: str) -> None:
+        """Do nothing: nothing else starts desktops here."""
 
     def known(self, desktop_id: str) -> bool:
         """Return whether a desktop with this id runs."""
@@ -309,6 +324,7 @@ class Fleet:
         if desktop_id not in self._known:
             raise UnknownDesktop(desktop_id)
         entry = self._known[desktop_id]
+        self._first_uses.forget(desktop_id)
         if is_alive(entry):
             await end_service(self._launcher, desktop_id, entry.pid)
         await self._drop(entry)
@@ -325,11 +341,11 @@ class Fleet:
 
     async def _forget(self, desktop_id: str) -> None:
         # A desktop that left recordings keeps its entry until they are recovered.
-        if not await asyncio.to_thread(self._remains.remove_vacant, desktop_id):
+        if not await asyncio.to_thread(self.remains.remove_vacant, desktop_id):
             self.on_end(desktop_id)
 
     def _watch(self, entry: RegisteredDesktop) -> None:
-        self.on_start(entry)
+        self.on_start(entry.id)
 
         async def watch() -> None:
             await self.ended(entry.id)
@@ -348,21 +364,13 @@ class Fleet:
         while is_alive(entry):
             with contextlib.suppress(ProcessLookupError):
                 await exit_of(entry.pid)
-        await self._remains.released(desktop_id)
-
-    async def _responds(self, entry: RegisteredDesktop) -> bool:
-        try:
-            async with _client_of(entry) as client:
-                await client.status()
-        except (OSError, DesktopRefused, DesktopUnavailable):
-            return False
-        return True
+        await self.remains.released(desktop_id)
 
     async def _beat(self) -> None:
         while True:
-            await asyncio.sleep(HEARTBEAT_SECONDS)
+            await asyncio.sleep(self._heartbeat_seconds)
             # The set of desktops may change during the requests, so the loop runs over a copy.
-            for desktop_id in list(self._known):
+            for desktop_id in list(self._known) if self.keeps_alive() else ():
                 with contextlib.suppress(DesktopRefused, DesktopUnavailable, UnknownDesktop):
                     await self.client(desktop_id).status()
 
@@ -389,5 +397,4 @@ class Fleet:
         self._clients.clear()
 
 
-def _client_of(entry: RegisteredDesktop) -> DesktopClient:
-    return DesktopClient(entry.address, Path(entry.token_file).read_text().strip())
+async def _release_none(desktop_ids: frozenset[str], most: int) -> None: ...

@@ -6,9 +6,9 @@ dead desktop stays in the registry until its last recording is removed.
 """
 
 import asyncio
-from collections.abc import Sequence
+import errno
 
-from deskhand.tools.recovery.ports import LeftRecording
+from deskhand.tools.recovery.ports import LeftRecording, Remains
 
 from .errors import LauncherRefused
 from .launcher_client import LauncherClient
@@ -29,13 +29,17 @@ class FleetRemains:
         self._sockets = sockets
         self._launcher = launcher
 
-    def list(self) -> Sequence[LeftRecording]:
-        """Return the recordings of all dead desktops; see ``DesktopRemains``."""
-        return [
+    def list(self) -> Remains:
+        """Return what all dead desktops have left; see ``DesktopRemains``."""
+        launched = self._launcher.list()
+        recordings = tuple(
             LeftRecording(desktop_id, recording_id, tuple(files))
-            for desktop_id, one in self._launcher.list().items()
+            for desktop_id, one in launched.items()
             for recording_id, files in one.recordings.items()
-        ]
+        )
+        return Remains(
+            recordings, frozenset(i for i, one in launched.items() if one.state == "ends")
+        )
 
     def open(self, left: LeftRecording, name: str) -> int:
         """Return a read-only descriptor of a file; see ``DesktopRemains``.
@@ -49,12 +53,23 @@ class FleetRemains:
             raise FileNotFoundError(f"{left.desktop_id}: no file {name}: {error}") from error
 
     def remove(self, left: LeftRecording) -> None:
-        """Remove a recording, and with the last one the desktop; see ``DesktopRemains``."""
-        self._remove(left.desktop_id, left.recording_id)
+        """Remove a recording, and with the last one the desktop; see ``DesktopRemains``.
+
+        Raises:
+            OSError: If the desktop is not dead, or its lock is taken: a desktop that starts takes
+                those of all dead ones for a moment, to remove what they left.
+        """
+        try:
+            self._remove(left.desktop_id, left.recording_id)
+        except LauncherRefused as error:
+            raise BlockingIOError(errno.EAGAIN, f"{error}") from error
 
     def remove_vacant(self, desktop_id: str) -> bool:
         """Remove folder and entry of a dead desktop without recordings; return whether it was."""
-        return self._remove(desktop_id, "")
+        try:
+            return self._remove(desktop_id, "")
+        except LauncherRefused:
+            return False
 
     def _remove(self, desktop_id: str, recording_id: str) -> bool:
         try:
@@ -62,8 +77,6 @@ class FleetRemains:
         except ProcessLookupError:
             # The launcher knows no such desktop any more: a command before this one removed it.
             removed = True
-        except LauncherRefused:
-            return False
         if removed:
             self._entries.remove(desktop_id)
             self._sockets.remove(desktop_id)

@@ -16,7 +16,6 @@ from deskhand.desktop.network.nflog import REFUSED_EVENT
 from deskhand.tools.store.errors import StoreError
 
 from .errors import UnknownDesktop
-from .registry import RegisteredDesktop
 
 Json = dict[str, Any]
 
@@ -52,9 +51,9 @@ class ReportFollower:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def follow(self, entry: RegisteredDesktop) -> None:
+    def follow(self, desktop_id: str) -> None:
         """Read the events of a desktop until it ends."""
-        task = asyncio.create_task(self._follow(entry.id), name=f"reports of {entry.id}")
+        task = asyncio.create_task(self._follow(desktop_id), name=f"reports of {desktop_id}")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

@@ -1,4 +1,4 @@
-"""Start of one desktop service over the launch port, until its ready message, and its end."""
+"""One desktop service: its start over the launch port, until its ready message, and its end."""
 
 import asyncio
 import contextlib
@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.launch.keeper import LONGEST_SECONDS
 from deskhand.desktop.launch_port.launch_port import (
     DesktopLaunch,
@@ -18,7 +20,7 @@ from deskhand.desktop.launch_port.launch_port import (
 
 from .errors import DesktopNotStarted, LauncherRefused
 from .launcher_client import LauncherClient
-from .registry import exit_of, readable
+from .registry import RegisteredDesktop, exit_of, is_alive, readable
 
 START_SECONDS = 60.0
 END_SECONDS = LONGEST_SECONDS + 1.0
@@ -77,6 +79,27 @@ async def end_service(launcher: LauncherClient, desktop_id: str, pid: int) -> No
                 await exit_of(pid)
         except TimeoutError:
             await asyncio.to_thread(launcher.kill, desktop_id)
+
+
+def client_of(entry: RegisteredDesktop) -> DesktopClient:
+    """Return a client of a desktop.
+
+    Raises:
+        FileNotFoundError: If its token was removed.
+    """
+    return DesktopClient(entry.address, Path(entry.token_file).read_text().strip())
+
+
+async def responds(entry: RegisteredDesktop) -> bool:
+    """Return whether a desktop runs and answers this version."""
+    if not is_alive(entry):
+        return False
+    try:
+        async with client_of(entry) as client:
+            await client.status()
+    except (OSError, DesktopRefused, DesktopUnavailable):
+        return False
+    return True
 
 
 async def _launched(

@@ -222,6 +222,7 @@ class LiveConnection:
     async def _viewers(self, topic: Topic) -> None:
         """Pass on who has control of a desktop and how many watch, until the desktop ends."""
         try:
+            await self._sources.desktops.locate(topic.id)
             service = self._sources.desktops.client(topic.id)
             async with service.websocket(WATCH) as watch:
                 async for state in watch:

@@ -100,6 +100,7 @@ class _Watch:
     async def _next(self) -> bytes | None:
         """Return the next picture: None if nothing changed, empty if it is refused for now."""
         headers = {"If-None-Match": self._etag} if self._etag else {}
+        await self._desktops.locate(self._id)
         service = self._desktops.client(self._id)
         try:
             async with service.stream("GET", self._path, headers=headers) as response:

@@ -5,7 +5,8 @@ from dataclasses import asdict, replace
 from sqlalchemy import delete, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from deskhand.tools.store.schema import NotificationRow, QuestionRow
+from deskhand.tools.store.schema import NotificationRow
+from deskhand.tools.store.tables.questions import QuestionRow
 
 from .notification import Notification
 

@@ -138,7 +138,7 @@ async def _person(
         return await _added(people, name_of(claims), role, identity)
     if known.role != role:
         known = await people.set_role(known.id, role)
-        credentials.end_streams(known.id)
+        await credentials.end_streams(known.id)
     return known
 
 

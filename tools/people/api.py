@@ -79,7 +79,7 @@ def router(people: People, credentials: Credentials, base_url: Callable[[], str]
     async def change(person_id: str, wanted: RoleChange) -> Json:
         """Give a person another role, from the next request on."""
         person = await people.set_role(person_id, wanted.role)
-        credentials.end_streams(person_id)
+        await credentials.end_streams(person_id)
         return asdict(person)
 
     @routes.delete("/{person_id}", status_code=204)
@@ -131,7 +131,7 @@ def shares_router(people: People, credentials: Credentials) -> APIRouter:
         _check_person(request)
         await people.unshare(chat_id, person_id)
         for one in people.all if person_id == EVERYONE else (people.get(person_id),):
-            credentials.end_streams(one.id)
+            await credentials.end_streams(one.id)
         return await listed(chat_id)
 
     return routes

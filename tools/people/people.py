@@ -9,7 +9,7 @@ connect again with the rights that are left.
 
 import secrets
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -46,6 +46,10 @@ class RegisteredPerson:
     """Issuer and subject of a person who signs in by OpenID Connect."""
 
 
+async def _nothing() -> None:
+    """Do nothing."""
+
+
 class People:
     """The people of a control plane; ``now`` returns unix time."""
 
@@ -53,11 +57,17 @@ class People:
         self._store = store
         self._now = now
         self._people: dict[str, RegisteredPerson] = {}
+        self.changed: Callable[[], Awaitable[None]] = _nothing
+        """Called after people were added, changed or removed."""
 
     async def load(self) -> None:
         """Read the people that an earlier control plane has stored."""
         found = await self._store.read(rows.everyone)
         self._people = {row.id: _person(row) for row in found}
+
+    async def refresh(self) -> None:
+        """Read the people again, whom another control plane may have changed."""
+        await self.load()
 
     @property
     def all(self) -> tuple[RegisteredPerson, ...]:
@@ -108,6 +118,7 @@ class People:
 
         await self._store.write(write)
         self._people[person.id] = person
+        await self.changed()
         return person
 
     async def set_role(self, person_id: str, role: PersonRole) -> RegisteredPerson:
@@ -118,12 +129,14 @@ class People:
 
         await self._store.write(write)
         self._people[person_id] = replace(self.get(person_id), role=role)
+        await self.changed()
         return self._people[person_id]
 
     async def remove(self, person_id: str) -> None:
         """Remove a person, who cannot sign in any more; the runs stay."""
         await self._store.write(lambda session: rows.remove(session, person_id))
         self._people.pop(person_id, None)
+        await self.changed()
 
     async def invite(self, person_id: str, by: str) -> tuple[str, float]:
         """Return a code that signs a person in once, and its expiry (unix time)."""

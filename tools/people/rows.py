@@ -42,10 +42,10 @@ async def remove(session: AsyncSession, person_id: str) -> None:
 
 async def redeem(session: AsyncSession, digest: str, now: float) -> str:
     """Remove an invitation, and those that have ended; return its person, empty without one."""
-    found = await session.get(InvitationRow, digest)
-    person_id = found.person_id if found is not None and found.ends_at > now else ""
-    used = (InvitationRow.digest == digest) | (InvitationRow.ends_at <= now)
-    await session.execute(delete(InvitationRow).where(used))
+    await session.execute(delete(InvitationRow).where(InvitationRow.ends_at <= now))
+    # One statement, so that of two at once one gets it.
+    used = delete(InvitationRow).where(InvitationRow.digest == digest)
+    person_id = await session.scalar(used.returning(InvitationRow.person_id)) or ""
     if person_id:
         signed_in = update(PersonRow).where(PersonRow.id == person_id).values(signed_in_at=now)
         await session.execute(signed_in)

@@ -3,7 +3,7 @@
 from sqlalchemy import ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from deskhand.tools.store.schema import Base
+from deskhand.tools.store.tables.base import Base
 
 
 class PersonRow(Base):

@@ -1,6 +1,5 @@
 """Ports of the recovery: what desktops have, running or dead, and the finishing of a copy."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +20,17 @@ class LeftRecording:
     """Names of its files, without folder."""
 
 
+@dataclass(frozen=True)
+class Remains:
+    """What all desktops that do not run have left."""
+
+    recordings: tuple[LeftRecording, ...]
+    """Those of dead desktops."""
+    ending: frozenset[str] = frozenset()
+    """Desktops that are locked: their last process may still write, or one that starts removes
+    the files of dead desktops, for which it takes their locks."""
+
+
 class DesktopRemains(Protocol):
     """All access to what dead desktops left; every method blocks.
 
@@ -28,8 +38,8 @@ class DesktopRemains(Protocol):
     that is dead.
     """
 
-    def list(self) -> Sequence[LeftRecording]:
-        """Return the recordings of all dead desktops that this control plane has started."""
+    def list(self) -> Remains:
+        """Return what all dead desktops have left that this control plane has started."""
 
     def open(self, left: LeftRecording, name: str) -> int:
         """Return a read-only descriptor of one of the files; the caller closes it.
@@ -39,7 +49,11 @@ class DesktopRemains(Protocol):
         """
 
     def remove(self, left: LeftRecording) -> None:
-        """Remove a recording, and the desktop's folder with the last one; twice is fine."""
+        """Remove a recording, and the desktop's folder with the last one; twice is fine.
+
+        Raises:
+            OSError: If this is not possible now, as when the desktop is not dead.
+        """
 
 
 class RunningDesktops(Protocol):

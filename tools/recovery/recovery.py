@@ -19,6 +19,7 @@ turn misses its recording:
 
 import asyncio
 import contextlib
+import errno
 import logging
 import time
 import uuid
@@ -45,6 +46,9 @@ from .states import Action, LeftState, after, next_action
 
 log = logging.getLogger(__name__)
 
+UNSTORED = (LeftState.LEFT, LeftState.COPIED, LeftState.VERIFIED)
+ELSEWHERE_SECONDS = 0.5
+"""Between two checks whether another control plane has stored a recording."""
 ENDING_SECONDS = 15.0
 """Time for which a turn waits for the end of a desktop that does not answer any more."""
 
@@ -97,6 +101,8 @@ class RecordingRecovery:
         self._closed = False
         self.on_stored: Callable[[str], Awaitable[None]] = _ignore
         """Awaited with a chat's id when a recording was stored with it."""
+        self.leads: Callable[[], bool] = _always
+        """Returns whether this control plane recovers, of several for the same desktops."""
         self._source: RunningDesktops | None = None
 
     def use(self, source: RunningDesktops) -> None:
@@ -104,16 +110,20 @@ class RecordingRecovery:
         self._source = source
 
     async def begin_all(self) -> None:
-        """Begin with every desktop that is dead or whose recordings are in work."""
+        """Begin with every desktop that is dead or ends, or whose recordings are in work."""
         left = await asyncio.to_thread(self._remains.list)
         unfinished = await self._store.read(rows.unfinished)
-        known = [*(one.desktop_id for one in left), *(row.desktop_id for row in unfinished)]
+        known = [
+            *left.ending,
+            *(one.desktop_id for one in left.recordings),
+            *(row.desktop_id for row in unfinished),
+        ]
         for desktop_id in dict.fromkeys(known):
             self.begin(desktop_id)
 
     def begin(self, desktop_id: str) -> None:
         """Begin with one desktop, unless its task runs."""
-        if self._closed or desktop_id in self._desktops:
+        if self._closed or desktop_id in self._desktops or not self.leads():
             return
         work = self._desktops[desktop_id] = _Desktop()
         work.task = asyncio.create_task(
@@ -145,6 +155,8 @@ class RecordingRecovery:
             self.begin(desktop_id)
         try:
             async with asyncio.timeout(seconds):
+                if not self.leads():
+                    await self._settle_elsewhere(chat_id, desktop_ids)
                 for name, work in list(self._desktops.items()):
                     await self._settle(chat_id, work, awaited=name in desktop_ids)
         except TimeoutError:
@@ -170,6 +182,17 @@ class RecordingRecovery:
                     await work.listed.wait()
         if chat_id in work.recordings and work.task is not None:
             await asyncio.wait({work.task})
+
+    async def _settle_elsewhere(self, chat_id: str, desktop_ids: Sequence[str]) -> None:
+        """Wait until the control plane that leads has stored what it has found, if anything."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + ENDING_SECONDS
+        while True:
+            found = await self._store.read(lambda db: rows.found_of(db, chat_id, desktop_ids))
+            works = [row for row in found if row.state in UNSTORED]
+            if not works and (found or loop.time() >= deadline):
+                return
+            await asyncio.sleep(ELSEWHERE_SECONDS)
 
     async def _recover(self, desktop_id: str, work: _Desktop) -> None:
         delay = self._first_delay
@@ -209,8 +232,10 @@ class RecordingRecovery:
                 log.error("storing from desktop %s failed", desktop_id, exc_info=failure)
 
     async def _recover_once(self, desktop_id: str, work: _Desktop) -> None:
-        listed = await asyncio.to_thread(self._remains.list)
-        left = {one.recording_id: one for one in listed if one.desktop_id == desktop_id}
+        found = await asyncio.to_thread(self._remains.list)
+        if desktop_id in found.ending:
+            raise BlockingIOError(errno.EAGAIN, "the desktop is locked")
+        left = {one.recording_id: one for one in found.recordings if one.desktop_id == desktop_id}
         for row in await self._store.read(rows.unfinished):
             if row.desktop_id == desktop_id and row.recording_id not in left:
                 left[row.recording_id] = LeftRecording(desktop_id, row.recording_id, ())
@@ -342,3 +367,8 @@ class _Linked:
 
 async def _ignore(_: str) -> None:
     """Do nothing."""
+
+
+def _always() -> bool:
+    """Return that there is no other control plane for these desktops."""
+    return True

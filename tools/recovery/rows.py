@@ -59,6 +59,16 @@ async def unfinished(db: AsyncSession) -> list[LeftRecordingRow]:
     return list(await db.scalars(query.order_by(LeftRecordingRow.found_at)))
 
 
+async def found_of(
+    db: AsyncSession, recording_id: str, desktop_ids: Sequence[str]
+) -> list[LeftRecordingRow]:
+    """Return the rows of a recording on some of its desktops."""
+    query = select(LeftRecordingRow).where(
+        LeftRecordingRow.recording_id == recording_id, LeftRecordingRow.desktop_id.in_(desktop_ids)
+    )
+    return list(await db.scalars(query))
+
+
 async def stored(db: AsyncSession, desktop_id: str, recording_id: str) -> bool:
     """Return whether a desktop's recording was stored."""
     query = select(LeftRecordingRow.stored_at).where(

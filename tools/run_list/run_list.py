@@ -6,12 +6,13 @@ full, so that only a search without matches reads all of them.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, or_
 from sqlalchemy.orm import aliased
 
 from deskhand.tools.conversation.views import Page
-from deskhand.tools.store.chats import paged
+from deskhand.tools.store.chats import LISTED, paged
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.ownership import visible_to
 from deskhand.tools.store.schema import ChatRow, FileRow, MessageRow, TurnRow
@@ -38,8 +39,8 @@ class RunList:
         return await self._store.read_short(lambda session: paged(session, query, limit, cursor))
 
 
-def _query(wanted: RunFilter) -> Select[ChatRow]:
-    query = select(ChatRow).where(
+def _query(wanted: RunFilter) -> Select[*tuple[Any, ...]]:
+    query = LISTED.where(
         ChatRow.archived.is_(False), or_(ChatRow.mode == "computer_use", ChatRow.turn > 0)
     )
     return query.where(*_conditions(wanted))
@@ -80,8 +81,8 @@ def _relations(wanted: RunFilter) -> Iterator[ColumnElement[bool]]:
 
 
 def _contains(pattern: str) -> ColumnElement[bool]:
-    # The column stores JSON, in which a letter may be an escape: SQLite decodes the text.
-    prompt = func.json_extract(MessageRow.content, "$[0].text")
+    # The column stores JSON, in which a letter may be an escape: the database decodes the text.
+    prompt = MessageRow.content[(0, "text")].as_string()
     first = (MessageRow.chat_id == ChatRow.id) & (MessageRow.position == 0)
     return or_(
         ChatRow.title.ilike(pattern, escape="\\"),

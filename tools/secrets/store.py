@@ -45,7 +45,8 @@ class SecretStore:
             BadSecret: If the file cannot be read or decrypted.
         """
         self._directory = directory
-        self._keys = keys
+        self.keys = keys or StoreKeys(())
+        """The keys with which they are encrypted."""
         self._secrets: Mapping[str, Secret] = {}
         self._redactor = SecretRedactor()
         self._masks: dict[frozenset[str], ValueMask] = {}
@@ -99,6 +100,19 @@ class SecretStore:
             masks[names] = ValueMask(given)
         return masks[names]
 
+    def replace(self, secrets: Sequence[Secret]) -> None:
+        """Use other secrets from now on, which are stored elsewhere.
+
+        Raises:
+            BadSecret: If one cannot be masked.
+        """
+        self._take(secrets, redactor_for(secrets))
+
+    def remove_file(self) -> None:
+        """Remove the encrypted file, whose secrets are stored elsewhere now."""
+        if self._directory is not None:
+            (self._directory / ENCRYPTED).unlink(missing_ok=True)
+
     def _open(self, directory: Path, keys: StoreKeys) -> None:
         path, plain = directory / ENCRYPTED, directory / PLAIN
         if path.exists():
@@ -107,9 +121,9 @@ class SecretStore:
             known, is_current = _parsed(plain, plain.read_text(encoding="utf-8")), False
         else:
             return
-        self._take(known, _redactor_for(known))
+        self._take(known, redactor_for(known))
         if not is_current:
-            self._write(directory, keys, known)
+            self._write(directory, known)
         # Only now: a crash in between must not lose the values.
         plain.unlink(missing_ok=True)
         for secret in self.listed():
@@ -119,15 +133,14 @@ class SecretStore:
     def _keep(self, secrets: Sequence[Secret]) -> None:
         """Write the secrets to the disk, then use them; a failure changes nothing."""
         # Built first, as it refuses values that cannot be masked: these must not reach the disk.
-        redactor = _redactor_for(secrets)
-        if self._directory is not None and self._keys is not None:
-            self._write(self._directory, self._keys, secrets)
+        redactor = redactor_for(secrets)
+        if self._directory is not None:
+            self._write(self._directory, secrets)
         self._take(secrets, redactor)
 
-    def _write(self, directory: Path, keys: StoreKeys, secrets: Sequence[Secret]) -> None:
-        rows = [asdict(secret) for secret in sorted(secrets, key=lambda one: one.name)]
-        text = json.dumps(rows, ensure_ascii=False)
-        write_private(directory / ENCRYPTED, encrypted(text, keys.preferred().secret))
+    def _write(self, directory: Path, secrets: Sequence[Secret]) -> None:
+        content = encrypted(text_of(secrets), self.keys.preferred().secret)
+        write_private(directory / ENCRYPTED, content)
 
     def _take(self, secrets: Sequence[Secret], redactor: SecretRedactor) -> None:
         self._secrets = {secret.name: secret for secret in secrets}
@@ -135,7 +148,27 @@ class SecretStore:
         self._masks = {}
 
 
-def _redactor_for(secrets: Sequence[Secret]) -> SecretRedactor:
+def text_of(secrets: Sequence[Secret]) -> str:
+    """Return the text of which the encrypted content is made."""
+    rows = [asdict(secret) for secret in sorted(secrets, key=lambda one: one.name)]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def secrets_of(text: str) -> list[Secret]:
+    """Return the secrets of a decrypted text.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: If it is none.
+    """
+    return [_secret(row) for row in json.loads(text)]
+
+
+def redactor_for(secrets: Sequence[Secret]) -> SecretRedactor:
+    """Return the redactor of the values.
+
+    Raises:
+        BadSecret: If one cannot be masked.
+    """
     redactor = SecretRedactor()
     try:
         redactor.add([secret.value for secret in secrets])
@@ -160,7 +193,7 @@ def _decrypted(path: Path, keys: StoreKeys) -> tuple[list[Secret], bool]:
 
 def _parsed(path: Path, text: str) -> list[Secret]:
     try:
-        return [_secret(row) for row in json.loads(text)]
+        return secrets_of(text)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadSecret(f"{path} cannot be read; repair it, or move it away") from error
 

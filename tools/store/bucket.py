@@ -1,5 +1,6 @@
 """Adapter of an S3-compatible service: one bucket, in which stored files may be kept."""
 
+import mmap
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -18,8 +19,17 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html"""
 PIECES_AT_ONCE = 2
 """Parts in memory at a time; more would not be faster on the usual uplink."""
 
+REQUEST = timedelta(seconds=30)
+"""Limit of a request, its body included."""
+
+SLOWEST = 128 * 1024
+"""Bytes a second below which an upload by one request fails."""
+
 CHUNK = 256 * 1024
 """Least bytes of a chunk that a read yields."""
+
+SIGNED = timedelta(minutes=5)
+"""Time within which an upload to a signed address must begin."""
 
 SETTINGS = {
     "AWS_ACCESS_KEY_ID": "access_key_id",
@@ -44,18 +54,9 @@ class Bucket:
         # Requests are signed for a region; services other than Amazon's usually accept this one.
         config.setdefault("region", "us-east-1")
         # Plain HTTP only where the endpoint names it, as for a service on the same machine.
-        plain = config.get("endpoint", "").startswith("http://")
-        try:
-            self._store = S3Store(
-                urlsplit(url).netloc,
-                prefix=urlsplit(url).path.strip("/") or None,
-                config=config,  # type: ignore[arg-type]  # a dict of its known keys
-                client_options={"allow_http": plain, "connect_timeout": timedelta(seconds=5)},
-                # The upload queue retries by itself; a person's request must not wait for long.
-                retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
-            )
-        except (BaseError, ValueError) as error:
-            raise BucketUnavailable(url, str(error)) from error
+        self._config = config
+        self._allow_http = config.get("endpoint", "").startswith("http://")
+        self._store = self._opened(REQUEST)
 
     async def put(self, name: str, source: Path) -> None:
         """Upload a file under a name, replacing the object of that name.
@@ -71,6 +72,46 @@ class Bucket:
             except (BaseError, FileNotFoundError) as error:
                 # The file is open: this FileNotFoundError says that the bucket does not exist.
                 raise self._unavailable(error) from error
+
+    async def put_whole(self, name: str, source: Path) -> None:
+        """Upload a file under a name by one request, which may not be empty.
+
+        Raises:
+            FileNotFoundError: If the file does not exist any more.
+        """
+        with (
+            source.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            store = self._opened(REQUEST + timedelta(seconds=len(data) / SLOWEST))
+            try:
+                # The request reads the pages of the file, which are no memory of this process.
+                await obstore.put_async(store, name, data, use_multipart=False)
+            except (BaseError, FileNotFoundError) as error:
+                raise self._unavailable(error) from error
+
+    async def put_bytes(self, name: str, data: bytes) -> None:
+        """Store bytes under a name, replacing the object of that name."""
+        try:
+            await obstore.put_async(self._store, name, data, use_multipart=False)
+        except (BaseError, FileNotFoundError) as error:
+            raise self._unavailable(error) from error
+
+    async def put_url(self, name: str) -> str:
+        """Return an address to which a program without keys can put one object for a while."""
+        try:
+            return await obstore.sign_async(self._store, "PUT", name, SIGNED)
+        except BaseError as error:
+            raise self._unavailable(error) from error
+
+    async def size(self, name: str) -> int | None:
+        """Return the bytes of an object; None if there is none."""
+        try:
+            return int((await obstore.head_async(self._store, name))["size"])
+        except FileNotFoundError:
+            return None
+        except BaseError as error:
+            raise self._unavailable(error) from error
 
     async def read(self, name: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         """Yield the bytes from ``start`` up to, and without, ``end``.
@@ -131,6 +172,23 @@ class Bucket:
         except (BaseError, FileNotFoundError) as error:
             raise self._unavailable(error) from error
         return found
+
+    def _opened(self, timeout: timedelta) -> S3Store:
+        try:
+            return S3Store(
+                urlsplit(self._url).netloc,
+                prefix=urlsplit(self._url).path.strip("/") or None,
+                config=self._config,  # type: ignore[arg-type]  # a dict of its known keys
+                client_options={
+                    "allow_http": self._allow_http,
+                    "connect_timeout": timedelta(seconds=5),
+                    "timeout": timeout,
+                },
+                # The upload queue retries by itself; a person's request must not wait for long.
+                retry_config={"max_retries": 1, "retry_timeout": timedelta(seconds=10)},
+            )
+        except (BaseError, ValueError) as error:
+            raise BucketUnavailable(self._url, str(error)) from error
 
     def _unavailable(self, error: Exception) -> BucketUnavailable:
         return BucketUnavailable(self._url, f"{error}".partition("\n")[0])

@@ -1,12 +1,13 @@
 """Queries on the rows of chats, and the views of them that clients receive."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, cast
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
+    Row,
     Select,
     and_,
     bindparam,
@@ -18,22 +19,56 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from deskhand.tools.conversation.question import ChatQuestion, QuestionKind, QuestionState
-from deskhand.tools.conversation.restrictions import ApprovalMode
+from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.conversation.states import BUSY, ChatState
-from deskhand.tools.conversation.views import ChatView, Page, UsageView
-from deskhand.tools.conversation.waiting import WaitingFor, waiting_for
+from deskhand.tools.conversation.views import ChatView, Page
+from deskhand.tools.conversation.waiting import WaitingFor, stored_wait
 
-from .errors import UnknownRow
-from .schema import ChatRow, FileRow, MessageRow, QuestionRow, StepRow, TurnRow
+from . import files
+from .errors import StaleDriver, UnknownRow
+from .schema import ChatRow, FileRow, MessageRow, StepRow, TurnRow
 from .steps import last_steps
+from .tables.questions import open_questions
+from .turns import TurnColumns, of_chats, result_of, usage_of
 
 EVERY_CHAT = true()
 """Condition that all chats meet."""
 AT_WORK = (*BUSY, ChatState.REQUIRES_ACTION)
 
+ChatColumns = Row[*tuple[Any, ...]]
+LISTED: Select[*tuple[Any, ...]] = select(
+    *(ChatRow.id, ChatRow.parent_id, ChatRow.root_id, ChatRow.title, ChatRow.mode, ChatRow.model),
+    *(ChatRow.state, ChatRow.archived, ChatRow.desktop_id, ChatRow.without_execute, ChatRow.turn),
+    *(ChatRow.approval, ChatRow.domains, ChatRow.look_only, ChatRow.status_message, ChatRow.effort),
+    *(ChatRow.person_since, ChatRow.version, ChatRow.created_at, ChatRow.updated_at),
+)
+"""Every chat, with what its view has of its row. Columns are read faster than objects."""
+_IDS: BindParameter[list[str]] = bindparam("ids", expanding=True)
+_CHILDREN = (
+    select(ChatRow.id, ChatRow.parent_id)
+    .where(ChatRow.parent_id.in_(_IDS))
+    .order_by(ChatRow.created_at)
+)
+
+
+def _count_of(column: InstrumentedAttribute[Any], *conditions: ColumnElement[bool]) -> Any:
+    counted = select(func.count()).where(column == ChatRow.id, *conditions)
+    return counted.correlate(ChatRow).scalar_subquery()
+
+
+_CHILD = aliased(ChatRow)
+_COUNTS = select(
+    ChatRow.id,
+    _count_of(StepRow.chat_id),
+    _count_of(MessageRow.chat_id, MessageRow.position.is_(None)),
+    _count_of(_CHILD.parent_id),
+).where(ChatRow.id.in_(_IDS))
+"""Id, and how many steps, queued messages and children the chat has."""
+_NONE = (0, 0, 0)
+"""The counts of a chat that another transaction has deleted meanwhile."""
+_THESE = LISTED.where(ChatRow.id.in_(_IDS))
 _COUNTING = (
     update(ChatRow.__table__)  # type: ignore[arg-type]
     .where(ChatRow.id == bindparam("of_chat"))
@@ -49,6 +84,27 @@ async def get(session: AsyncSession, chat_id: str) -> ChatRow:
         UnknownRow: If the chat does not exist.
     """
     return await session.run_sync(lambda s: row_of(s, chat_id))
+
+
+async def locked(session: AsyncSession, chat_id: str, generation: int = 0) -> ChatRow:
+    """Return the row of a chat that is changed; no other transaction changes it before the end.
+
+    The first statement of each write to a chat: what it reads afterwards is the newest state. A
+    write of a turn names the ``generation`` under which its control plane drives the chat.
+
+    Raises:
+        UnknownRow: If the chat does not exist.
+        StaleDriver: If it is driven under another generation.
+    """
+    # SQLite has no such clause: the store admits one writer at a time. Rows that name the chat may
+    # be inserted meanwhile, so that two transactions which have inserted one do not wait for each
+    # other.
+    chat = await session.get(ChatRow, chat_id, with_for_update={"key_share": True})
+    if chat is None:
+        raise UnknownRow("chat", chat_id)
+    if generation and chat.generation != generation:
+        raise StaleDriver(chat_id, generation, chat.generation)
+    return chat
 
 
 def row_of(session: Session, chat_id: str) -> ChatRow:
@@ -178,16 +234,17 @@ async def archived_before(session: AsyncSession, moment: float) -> list[str]:
 
 
 async def delete_tree(session: AsyncSession, chat_id: str) -> list[str]:
-    """Delete a chat with its descendants and their files; return the ids of the files."""
+    """Delete a chat with its descendants and their files.
+
+    Return the ids of what may be removed then: the files, and packs of their pictures.
+    """
     chats = await with_descendants(session, chat_id)
     ids = [chat.id for chat in chats]
-    files = list(await session.scalars(select(FileRow).where(FileRow.chat_id.in_(ids))))
-    for file in files:
-        await session.delete(file)
+    made = list(await session.scalars(select(FileRow.id).where(FileRow.chat_id.in_(ids))))
     # The files first: deleting the chats sets their ``chat_id`` to null. The rest cascades.
-    await session.flush()
+    removed = await files.delete_existing(session, made)
     await session.delete(chats[0])
-    return [file.id for file in files]
+    return removed
 
 
 def page(
@@ -205,7 +262,7 @@ def page(
     are otherwise left out. ``cursor`` is the id of the last chat of the page before, ``visible`` a
     condition that chats must meet.
     """
-    query = select(ChatRow).where(ChatRow.archived == (state == "archived"), visible)
+    query = LISTED.where(ChatRow.archived == (state == "archived"), visible)
     if parent is not None:
         query = query.where(ChatRow.parent_id == parent if parent else ChatRow.parent_id.is_(None))
     if state not in (None, "archived"):
@@ -213,8 +270,10 @@ def page(
     return paged(session, query, limit, cursor)
 
 
-def paged(session: Session, query: Select[ChatRow], limit: int, cursor: str | None) -> Page:
-    """Return a page of the chats of a query, newest first.
+def paged(
+    session: Session, query: Select[*tuple[Any, ...]], limit: int, cursor: str | None
+) -> Page:
+    """Return a page of the chats of a query, which narrows `LISTED`, newest first.
 
     Raises:
         UnknownRow: If the chat of the cursor does not exist.
@@ -226,9 +285,9 @@ def paged(session: Session, query: Select[ChatRow], limit: int, cursor: str | No
         query = query.where(or_(ChatRow.created_at < last.created_at, older))
     # One row more than asked for shows whether there is another page.
     query = query.order_by(ChatRow.created_at.desc(), ChatRow.id.desc()).limit(limit + 1)
-    rows = list(session.scalars(query))
+    rows = session.execute(query).all()
     more = rows[limit - 1].id if len(rows) > limit else None
-    return Page(views(session, rows[:limit]), more)
+    return Page(_views(session, rows[:limit]), more)
 
 
 def recorded(
@@ -236,103 +295,88 @@ def recorded(
 ) -> Page:
     """Return a page of the chats with files of recordings, newest first."""
     files = (TurnRow.chat_id == ChatRow.id) & TurnRow.recorded
-    query = select(ChatRow).where(ChatRow.archived.is_(False), visible, exists().where(files))
+    query = LISTED.where(ChatRow.archived.is_(False), visible, exists().where(files))
     return paged(session, query, limit, cursor)
 
 
 async def view(session: AsyncSession, chat_id: str) -> ChatView:
-    """Return the view of one chat."""
-    return await session.run_sync(lambda s: views(s, [row_of(s, chat_id)])[0])
+    """Return the view of one chat.
+
+    Raises:
+        UnknownRow: If the chat does not exist.
+    """
+    found = await views_of(session, [chat_id])
+    if not found:
+        raise UnknownRow("chat", chat_id)
+    return found[0]
 
 
-def views(session: Session, rows: Sequence[ChatRow]) -> tuple[ChatView, ...]:
-    """Return the views of chats, in a fixed number of queries."""
+async def views_of(session: AsyncSession, ids: Collection[str]) -> tuple[ChatView, ...]:
+    """Return the views of the chats that exist."""
+    rows = (await session.execute(_THESE, {"ids": list(ids)})).all()
+    return await session.run_sync(lambda s: _views(s, rows))
+
+
+def _views(session: Session, rows: Sequence[ChatColumns]) -> tuple[ChatView, ...]:
+    """Return the views of rows of `LISTED`, in a fixed number of queries."""
     if not rows:
         return ()
     ids = [row.id for row in rows]
     # One query for each kind of row and not for each chat: a page may have 1,000 chats.
-    turns: dict[str, list[TurnRow]] = {}
-    for turn in _turns(session, ids):
-        turns.setdefault(turn.chat_id, []).append(turn)
-    steps = _counts(session, StepRow.chat_id, ids)
-    queued = _counts(session, MessageRow.chat_id, ids, MessageRow.position.is_(None))
-    children: dict[str, list[str]] = {}
-    below = select(ChatRow.id, ChatRow.parent_id).where(ChatRow.parent_id.in_(ids))
-    for child_id, parent_id in session.execute(below.order_by(ChatRow.created_at)):
-        children.setdefault(str(parent_id), []).append(child_id)
+    turns = of_chats(session, [row.id for row in rows if row.turn])
+    counts = {
+        chat_id: (steps, queued, below)
+        for chat_id, steps, queued, below in session.execute(_COUNTS, {"ids": ids})
+    }
+    children = _children(session, [one for one in ids if counts.get(one, _NONE)[2]])
     asking = [row.id for row in rows if row.state == "requires_action"]
-    questions = _open_questions(session, asking)
+    questions = open_questions(session, asking)
     newest = last_steps(session, [row.id for row in rows if row.state in AT_WORK])
     return tuple(
-        replace(
-            _view(
-                row,
-                turns.get(row.id, ()),
-                steps.get(row.id, 0),
-                queued.get(row.id, 0),
-                tuple(children.get(row.id, ())),
-            ),
+        _view(
+            row,
+            turns.get(row.id, ()),
+            *counts.get(row.id, _NONE)[:2],
+            children=tuple(children.get(row.id, ())),
             requires_action=_required(questions.get(row.id)),
-            waiting_for=_answer_wait(questions.get(row.id)),
+            waiting_for=_wait(row, questions.get(row.id)),
             last_step=newest.get(row.id),
         )
         for row in rows
     )
 
 
-def question_of(row: QuestionRow) -> ChatQuestion:
-    """Return the question of a row."""
-    return ChatQuestion(
-        id=row.id,
-        chat_id=row.chat_id,
-        turn=row.turn,
-        step_id=row.step_id,
-        call_id=row.call_id,
-        kind=cast(QuestionKind, row.kind),
-        text=row.text,
-        asked_at=row.asked_at,
-        deadline=row.deadline,
-        picture=row.picture,
-        call=row.call,
-        rules=tuple(row.rules),
-        state=QuestionState(row.state),
-        answer=row.answer,
-        answered_by=row.answered_by,
-        closed_at=row.closed_at,
-        performed_at=row.performed_at,
-    )
-
-
-def _open_questions(session: Session, ids: Sequence[str]) -> dict[str, ChatQuestion]:
+def _children(session: Session, ids: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
     if not ids:
-        return {}
-    query = select(QuestionRow).where(QuestionRow.chat_id.in_(ids), QuestionRow.state == "open")
-    return {row.chat_id: question_of(row) for row in session.scalars(query)}
+        return found
+    for child_id, parent_id in session.execute(_CHILDREN, {"ids": ids}):
+        found.setdefault(str(parent_id), []).append(child_id)
+    return found
 
 
 def _required(question: ChatQuestion | None) -> dict[str, Any] | None:
     return None if question is None else question.to_json()
 
 
-def _answer_wait(question: ChatQuestion | None) -> WaitingFor | None:
-    return None if question is None else waiting_for("question", question.asked_at)
-
-
-def _turns(session: Session, ids: Sequence[str]) -> list[TurnRow]:
-    query = select(TurnRow).where(TurnRow.chat_id.in_(ids)).order_by(TurnRow.number)
-    return list(session.scalars(query))
-
-
-def _counts(session: Session, column: Any, ids: Sequence[str], *conditions: Any) -> dict[str, int]:
-    query = select(column, func.count()).where(column.in_(ids), *conditions).group_by(column)
-    return {chat_id: count for chat_id, count in session.execute(query)}  # noqa: C416
+def _wait(row: ChatColumns, question: ChatQuestion | None) -> WaitingFor | None:
+    return stored_wait(row.person_since, None if question is None else question.asked_at)
 
 
 def _view(
-    row: ChatRow, turns: Sequence[TurnRow], steps: int, queued: int, children: tuple[str, ...]
+    row: ChatColumns,
+    turns: Sequence[TurnColumns],
+    step_count: int,
+    queue_length: int,
+    **others: Any,
 ) -> ChatView:
+    """Return the view of a row; ``others`` are the fields of other rows."""
     newest = next((turn for turn in turns if turn.number == row.turn), None)
-    shown = ChatView(
+    return ChatView(
+        **others,
+        **({} if newest is None else result_of(turns, newest)),
+        step_count=step_count,
+        queue_length=queue_length,
         id=row.id,
         title=row.title,
         state=row.state,
@@ -345,55 +389,12 @@ def _view(
         updated_at=row.updated_at,
         archived=row.archived,
         turn=row.turn,
-        step_count=steps,
-        queue_length=queued,
-        usage=UsageView(
-            sum(turn.input_tokens for turn in turns),
-            sum(turn.output_tokens for turn in turns),
-            sum(turn.cache_read_tokens for turn in turns),
-            sum(turn.cache_write_tokens for turn in turns),
-            sum(turn.dropped_thinking for turn in turns),
-            sum(turn.thinking_tokens for turn in turns),
-            _cost(turns),
-        ),
-        children=children,
+        usage=usage_of(turns),
         version=row.version,
         without_execute=row.without_execute,
-        approval=cast(ApprovalMode | None, row.approval),
+        approval=row.approval,
         domains=tuple(row.domains or ()),
         look_only=row.look_only,
         status_message=row.status_message,
         effort=row.effort,
-    )
-    return shown if newest is None else _with_turn(shown, turns, newest)
-
-
-def _cost(turns: Sequence[TurnRow]) -> float | None:
-    """Return the cost of turns; a turn of an earlier version that used tokens has none."""
-    total = 0.0
-    for turn in turns:
-        if turn.cost_usd is None and (turn.input_tokens or turn.output_tokens):
-            return None
-        total += turn.cost_usd or 0.0
-    return total
-
-
-def _with_turn(shown: ChatView, turns: Sequence[TurnRow], newest: TurnRow) -> ChatView:
-    # The videos of all turns are listed; the status is that of the newest turn.
-    recorded = [turn.recording for turn in turns if turn.recording.get("file_ids")]
-    return replace(
-        shown,
-        started_at=newest.started_at,
-        ended_at=newest.ended_at,
-        report=newest.report,
-        outcome=newest.outcome,
-        outcome_source=newest.outcome_source,
-        last_error=newest.error,
-        last_error_kind=newest.error_kind,
-        recording_status=newest.recording.get("status", "none"),
-        recording_warning=newest.recording.get("warning"),
-        end_reason=newest.recording.get("end_reason"),
-        complete=newest.recording.get("complete"),
-        recording_file_ids=tuple(f for recording in recorded for f in recording["file_ids"]),
-        thumbnail_file_id=recorded[-1].get("thumbnail_file_id") if recorded else None,
     )

@@ -1,68 +1,42 @@
-"""The SQLite database of one data directory: connections, transactions, migrations.
+"""The database: transactions, and what happens when they fail.
 
-- SQLite in WAL mode (https://www.sqlite.org/wal.html): readers see a snapshot and never wait for a
-  writer, and a writer never waits for readers.
-- Writers take turns within this process. The lock of the data directory (``data_dir_lock``) keeps
-  other control planes out, so that SQLite's own lock is contended only by foreign tools.
-- ``synchronous=NORMAL``: a power failure may lose the newest transactions, but never corrupts the
-  database. The files that rows name are written before their rows.
 - A transaction that has begun runs to its end, even if its caller is cancelled: a cancelled call
   into the driver leaves its connection in an unknown state.
-- Missing migrations are applied when the database is opened (:mod:`~.creation.migration`). One of
-  a newer version is refused.
 - A transaction or a file that finds the disk full is tried again at once, after the reserve was
   released (:mod:`~.faults.reserve`).
-- A transaction that fails because of a lock, a full disk or an I/O error is retried with a growing
-  delay where its caller has :class:`~.faults.health.Patience`, as the turns of chats have. It
-  fails at once for all others, such as HTTP requests. While a fault lasts, :meth:`Store.watch`
-  tries to write, so that the end of the fault is noticed although nothing else is written.
+- A transaction that fails because of a lock, a full disk, an I/O error or a lost connection is
+  retried with a growing delay where its caller has :class:`~.faults.health.Patience`, as the turns
+  of chats have. It fails at once for all others, such as HTTP requests. While a fault lasts,
+  :meth:`Store.watch` tries to write, so that the end of the fault is noticed although nothing else
+  is written.
+
+What is particular to SQLite, or to PostgreSQL, is in :mod:`~.backends`.
 """
 
 import asyncio
 import logging
-import sqlite3
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
-from alembic.util import CommandError
-from sqlalchemy import Connection, create_engine, event, text
-from sqlalchemy.exc import OperationalError, SQLAlchemyError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, create_async_engine
+from sqlalchemy import Connection, text
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
-from .creation.creation import migrate
-from .creation.migration import migrate_file
+from .backends.port import Backend
+from .backends.postgresql import PostgresBackend
+from .backends.sqlite import SqliteBackend
 from .errors import DiskLow, StoreUnavailable
 from .faults.health import DatabaseHealth, current_patience
-from .faults.policy import (
-    FIRST_DELAY,
-    LONGEST_DELAY,
-    is_disk_error,
-    is_disk_fault,
-    is_lock,
-    is_log_due,
-    may_pass,
-    retry_delay,
-)
+from .faults.policy import FIRST_DELAY, LONGEST_DELAY, is_disk_error, is_log_due, retry_delay
 from .faults.reserve import IN_USE, StoreReserve
-from .private_file import make_private
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-PRAGMAS = (
-    "PRAGMA journal_mode=WAL",
-    "PRAGMA synchronous=NORMAL",
-    # SQLite ignores foreign keys unless each connection enables them; deleting a chat relies on
-    # them.
-    "PRAGMA foreign_keys=ON",
-)
 
 
 @dataclass(frozen=True)
@@ -80,30 +54,19 @@ class FaultTiming:
 
 
 class Store:
-    """Transactions on the database: many readers, one writer at a time.
+    """Transactions on the database.
 
     Cancelling a caller takes effect after its transaction has ended. ``read`` and ``write`` raise
-    ``StoreUnavailable`` if the disk is full or another process has locked the database, unless the
-    caller has patience.
+    ``StoreUnavailable`` if the database cannot be used, as with a full disk, unless the caller has
+    patience.
     """
 
     def __init__(
-        self,
-        engine: AsyncEngine,
-        path: Path,
-        timing: FaultTiming,
-        reserve: StoreReserve | None = None,
+        self, backend: Backend, timing: FaultTiming, reserve: StoreReserve | None = None
     ) -> None:
-        self._engine = engine
-        self._path = path
+        self._backend = backend
         self._timing = timing
         self._reserve = reserve
-        self._writing = asyncio.Lock()
-        self._short = create_engine(f"sqlite:///{path}")
-        event.listen(self._short, "connect", _pragmas(timing.busy))
-        self._thread = ThreadPoolExecutor(1, "store")
-        # Apart, as a write waits for the lock of another process.
-        self._reader = ThreadPoolExecutor(1, "store-reads")
         self._committed_at = time.monotonic()
         self.commits = 0
         """Transactions that have written."""
@@ -112,11 +75,11 @@ class Store:
     @classmethod
     async def open(
         cls,
-        path: Path,
+        place: Path | str,
         timing: FaultTiming | None = None,
         reserve: StoreReserve | None = None,
     ) -> Self:
-        """Open the database file; create it if needed, and migrate it.
+        """Open the database of a path, or of a URL ``postgresql://…``; create or migrate it.
 
         ``reserve`` is released when the disk is full.
 
@@ -124,28 +87,19 @@ class Store:
             DatabaseTooNew: If it is of a newer version.
             StoreUnavailable: If it cannot be opened or migrated.
         """
-        engine = create_async_engine(f"sqlite+aiosqlite:///{path}")
         timing = timing or FaultTiming()
-        event.listen(engine.sync_engine, "connect", _pragmas(timing.busy))
-        try:
-            # Before SQLite opens the file, which would create it readable for others.
-            await asyncio.to_thread(make_private, path)
-            await asyncio.to_thread(migrate_file, path)
-            async with engine.begin() as connection:
-                await connection.run_sync(migrate)
-        except (SQLAlchemyError, sqlite3.Error, OSError, CommandError) as error:
-            await engine.dispose()
-            raise _unavailable(path, error) from error
-        return cls(engine, path, timing, reserve)
+        if isinstance(place, str):
+            return cls(await PostgresBackend.open(place), timing, reserve)
+        return cls(await SqliteBackend.open(place, timing.busy), timing, reserve)
+
+    async def size(self) -> int:
+        """Return the bytes that the database takes."""
+        with self._translated():
+            return await self._backend.size()
 
     async def close(self) -> None:
         """Close the connections; closing twice is fine."""
-        # Not during a write: its transaction would lose its connection.
-        async with self._writing:
-            await self._engine.dispose()
-            self._short.dispose()
-            self._thread.shutdown(wait=False)
-            self._reader.shutdown(wait=False)
+        await self._backend.close()
 
     async def __aenter__(self) -> Self:
         return self
@@ -307,45 +261,36 @@ class Store:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (OperationalError, PoolTimeout) as error:
-            found = _unavailable(self._path, error)
-            if found.may_pass:
-                self.health.failed(found, locked=is_lock(_code(error)))
-            raise found from error
+        except self._backend.errors as error:
+            fault = self._backend.fault(error)
+            if fault is None:
+                raise
+            if fault.error.may_pass:
+                self.health.failed(fault.error, locked=fault.is_lock)
+            raise fault.error from error
 
     async def _read(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
         with self._translated():
-            async with AsyncSession(self._engine, expire_on_commit=False) as session:
-                return await work(session)
+            return await self._backend.read(work)
 
     async def _read_short(self, work: Callable[[Session], T]) -> T:
-        with self._translated(), Session(self._short, expire_on_commit=False) as session:
-            return await asyncio.get_running_loop().run_in_executor(self._reader, work, session)
+        with self._translated():
+            return await self._backend.read_short(work)
 
     async def _write(self, work: Callable[[AsyncSession], Awaitable[T]]) -> T:
-        async with (
-            self._turn(),
-            AsyncSession(self._engine, expire_on_commit=False) as session,
-            session.begin(),
-        ):
-            return await work(session)
+        async with self._turn():
+            return await self._backend.write(work)
 
     async def _write_short(self, work: Callable[[Connection], T]) -> T:
-        def transaction() -> T:
-            with self._short.begin() as connection:
-                return work(connection)
-
         async with self._turn():
-            return await asyncio.get_running_loop().run_in_executor(self._thread, transaction)
+            return await self._backend.write_short(work)
 
     @asynccontextmanager
     async def _turn(self) -> AsyncIterator[None]:
         asked_at = asyncio.get_running_loop().time()
-        # One writer at a time: SQLite refuses a reader's upgrade to a writer when another
-        # connection has written since, and no busy time-out helps against that.
-        async with self._writing:
+        async with self._backend.turn():
             self._refuse_while_locked(asked_at)
-            # Within the lock: the next writer must find the fault.
+            # Within the turn: the next writer must find the fault.
             with self._translated():
                 yield
             self._committed_at = time.monotonic()
@@ -359,18 +304,7 @@ class Store:
         if fault is None or locked_at is None:
             return
         if locked_at >= asked_at or self.health.ended:
-            raise StoreUnavailable(self._path, fault.reason, may_pass=True)
-
-
-def _unavailable(path: Path, error: Exception) -> StoreUnavailable:
-    reason = str(getattr(error, "orig", None) or error)
-    passing = isinstance(error, PoolTimeout) or may_pass(_code(error))
-    return StoreUnavailable(path, reason, may_pass=passing, by_disk=is_disk_fault(_code(error)))
-
-
-def _code(error: Exception) -> int | None:
-    """Return SQLite's result code of an error, or ``None`` if it has none."""
-    return getattr(getattr(error, "orig", None), "sqlite_errorcode", None)
+            raise self._backend.locked(fault.reason)
 
 
 async def uncancelled(work: Awaitable[T]) -> T:
@@ -388,13 +322,3 @@ async def uncancelled(work: Awaitable[T]) -> T:
             # Fetched, or asyncio would log an exception that its caller cannot receive.
             task.exception()
         raise
-
-
-def _pragmas(busy_seconds: float) -> Callable[[Any, object], None]:
-    def set_pragmas(connection: Any, _record: object) -> None:
-        cursor = connection.cursor()
-        for pragma in (*PRAGMAS, f"PRAGMA busy_timeout={round(busy_seconds * 1000)}"):
-            cursor.execute(pragma)
-        cursor.close()
-
-    return set_pragmas

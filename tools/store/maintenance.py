@@ -1,8 +1,9 @@
 """Maintenance of the stored files as a whole: retention, and rebuilding of a lost database."""
 
 import asyncio
+import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +12,15 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from . import files, messages
 from .database import Store
+from .errors import BadPack
 from .file_store import FileStore
+from .packs.pack import PackedPicture
 from .retention import HISTORY_PICTURES, Kept, RetentionLimits, Room, expired
+from .tables.held_pictures import held_ids
 from .upload_queue import UploadQueue
+
+log = logging.getLogger(__name__)
+Pictures = tuple[PackedPicture, ...]
 
 
 class Rebuilt(NamedTuple):
@@ -69,13 +76,22 @@ class StorageMaintenance:
         # Of two descriptions the one on this disk is newer: it was not uploaded yet.
         described |= await asyncio.to_thread(lambda: dict(self._disk.descriptions()))
         elsewhere = await self._upload_queue.ids() if self._upload_queue else set()
+        moves = self._upload_queue is not None
 
         async def restore(session: AsyncSession) -> int:
-            made = [await files.restore(session, name, text) for name, text in described.items()]
+            made = [
+                await files.restore(session, name, text, waits=moves and name not in elsewhere)
+                for name, text in described.items()
+            ]
             return sum(made)
 
         restored = await self._store.write(restore)
+        packs = await self._upload_queue.packs() if self._upload_queue else set()
+        restored += await self._restore_packed(packs)
         known = await self._store.read(files.kept)
+        packed = await self._store.read(files.packs)
+        elsewhere |= {file_id for file_id, pack in packed.items() if pack in packs}
+        elsewhere |= await self._store.read(held_ids)
         lost = [
             kept
             for kept in known
@@ -84,16 +100,43 @@ class StorageMaintenance:
         await self._remove(lost)
         return Rebuilt(restored, len(lost))
 
+    async def _restore_packed(self, packs: Collection[str]) -> int:
+        """Insert rows for the pictures of packs that no row names; return how many."""
+        if self._upload_queue is None:
+            return 0
+        # Of the other packs, rows that are missing were deleted.
+        named = set((await self._store.read(files.packs)).values())
+        gone = sorted(named - set(packs))
+        await self._store.write(lambda session: files.forget_packs(session, gone))
+        restored = 0
+        for pack in sorted(set(packs) - named):
+            try:
+                pictures = await self._upload_queue.packed_pictures(pack)
+            except BadPack as error:
+                log.warning("the object %s is left as it is: %s", pack, error)
+                continue
+
+            async def restore(
+                session: AsyncSession, pack: str = pack, pictures: Pictures = pictures
+            ) -> int:
+                return await files.restore_packed(session, pack, pictures)
+
+            restored += await self._store.write(restore)
+            if pack not in (await self._store.read(files.packs)).values():
+                # All its pictures are in other packs.
+                await self._upload_queue.forget([pack])
+        return restored
+
     async def _remove(self, gone: list[Kept]) -> None:
         if gone:
             # Rows before bytes, as in ``stored_files``: a row without bytes must not exist. A
             # person may have deleted some since the list was read.
             ids = [kept.id for kept in gone]
-            await self._store.write(lambda session: files.delete_existing(session, ids))
+            removed = await self._store.write(lambda s: files.delete_existing(s, ids))
             # A request that has opened one of them can still read it to its end.
             await asyncio.to_thread(self._unlink, gone)
             if self._upload_queue is not None:
-                await self._upload_queue.forget([kept.id for kept in gone])
+                await self._upload_queue.forget(removed)
 
     def _unlink(self, gone: list[Kept]) -> None:
         for kept in gone:

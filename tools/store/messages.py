@@ -26,8 +26,8 @@ from . import schema
 Json = dict[str, Any]
 
 _MESSAGES = schema.MessageRow.__table__.c
-# Built once, as the statements of steps are. Two callers cannot get the same position: the store
-# admits one writer at a time.
+# Built once, as the statements of steps are. Two callers cannot get the same position: the row of
+# the chat is locked.
 _LAST = select(func.max(_MESSAGES.position)).where(_MESSAGES.chat_id == bindparam("of_chat"))
 _APPENDING = (
     insert(schema.MessageRow.__table__)  # type: ignore[arg-type]
@@ -183,6 +183,6 @@ def _row(chat_id: str, message: Message, now: float) -> schema.MessageRow:
 
 def _next_position(session: Session, chat_id: str) -> int:
     query = select(func.max(schema.MessageRow.position)).where(schema.MessageRow.chat_id == chat_id)
-    # Two callers cannot get the same number: ``Store.write`` admits one writer at a time.
+    # Two callers cannot get the same number: the row of the chat is locked.
     last = session.scalar(query)
     return 0 if last is None else last + 1

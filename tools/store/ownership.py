@@ -6,7 +6,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from . import chats
 from .database import Store
-from .schema import Base, ChatFileRow, ChatRow, FileRow
+from .schema import ChatFileRow, ChatRow, FileRow
+from .tables.base import Base
 
 EVERYONE = "*"
 """In place of a person's id: the run is shared with all people."""

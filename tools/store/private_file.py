@@ -18,10 +18,3 @@ def write_private(file: Path, text: str) -> None:
         # On a full disk there is a part of it.
         fresh.unlink(missing_ok=True)
         raise
-
-
-def make_private(file: Path) -> None:
-    """Create a database file, or make one private: SQLite gives its mode to journal and WAL."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.touch()
-    file.chmod(0o600)

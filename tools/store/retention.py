@@ -54,6 +54,8 @@ class Kept:
     pinned: bool = False
     in_history: bool = False
     """True if the next request to the chat's model may contain the picture."""
+    waits: bool = False
+    """True if the bucket does not have the bytes yet."""
 
 
 @dataclass(frozen=True)

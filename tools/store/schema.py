@@ -1,29 +1,19 @@
-"""The tables of the database. A change here needs a migration; a test compares the two."""
+"""Most tables of the database. A change here needs a migration; a test compares the two."""
 
-from typing import Annotated, Any
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Computed,
+    ForeignKey,
+    Index,
+    Integer,
+    UniqueConstraint,
+    false,
+    true,
+)
+from sqlalchemy.orm import Mapped, mapped_column
 
-from sqlalchemy import JSON, Computed, ForeignKey, Index, MetaData, UniqueConstraint, false, text
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
-
-Json = dict[str, Any]
-ChatKey = Annotated[
-    str, mapped_column(ForeignKey("chats.id", ondelete="CASCADE"), primary_key=True)
-]
-
-# SQLite can only change a table by copying it; Alembic finds constraints to drop by their names.
-NAMES = {
-    "ix": "ix_%(column_0_label)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Base(DeclarativeBase):
-    """Base of the tables; every ``…_at`` is a unix time in seconds."""
-
-    metadata = MetaData(naming_convention=NAMES)
-    type_annotation_map = {Json: JSON, list[Json]: JSON}  # noqa: RUF012 - read once by SQLAlchemy
+from .tables.base import Base, ChatKey, HasFiles, Json, rows_where
 
 
 class ChatRow(Base):
@@ -62,6 +52,12 @@ class ChatRow(Base):
     """Of the model; null for the effort of the setting."""
     turn: Mapped[int] = mapped_column(default=0)
     version: Mapped[int] = mapped_column(default=0)
+    driver: Mapped[str | None]
+    """Control plane that drives its turn, of several on one database."""
+    generation: Mapped[int] = mapped_column(default=0, server_default="0")
+    """Raised each time that a control plane claims it."""
+    person_since: Mapped[float | None]
+    """Since when its turn waits for a person in control, of several control planes."""
     created_at: Mapped[float] = mapped_column(index=True)
     updated_at: Mapped[float]
 
@@ -89,7 +85,7 @@ class ChatStartRow(Base):
     template: Mapped[str | None]
     profile: Mapped[str | None]
     timeout_seconds: Mapped[float | None]
-    record: Mapped[bool] = mapped_column(default=True, server_default=text("1"))
+    record: Mapped[bool] = mapped_column(default=True, server_default=true())
     created_at: Mapped[float]
 
 
@@ -113,7 +109,7 @@ class TurnRow(Base):
     __tablename__ = "turns"
     __table_args__ = (
         UniqueConstraint("chat_id", "number"),
-        Index("ix_turns_recorded", "chat_id", sqlite_where=text("recorded")),
+        Index("ix_turns_recorded", "chat_id", **rows_where("recorded")),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -143,9 +139,9 @@ class TurnRow(Base):
     """``None`` if it is not known, as in turns of earlier versions."""
     recording: Mapped[Json] = mapped_column(default=dict)
     recorded: Mapped[bool | None] = mapped_column(
-        Computed("json_array_length(recording, '$.file_ids') > 0", persisted=False), deferred=True
+        Computed(HasFiles(), persisted=True), deferred=True
     )
-    """True if the recording has files; SQLite computes it for the index."""
+    """True if the recording has files; the database computes it for the index."""
 
 
 class MessageRow(Base):
@@ -165,9 +161,10 @@ class MessageRow(Base):
 
 
 class FileRow(Base):
-    """Properties of a stored file; the bytes are in the file store under the same id."""
+    """Properties of a stored file; the bytes are in the file store under the same id, or packed."""
 
     __tablename__ = "files"
+    __table_args__ = (Index("ix_files_pack", "pack", **rows_where("pack IS NOT NULL")),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
     chat_id: Mapped[str | None] = mapped_column(
@@ -176,10 +173,16 @@ class FileRow(Base):
     kind: Mapped[str]
     name: Mapped[str]
     media_type: Mapped[str]
-    size: Mapped[int]
+    size: Mapped[int] = mapped_column(BigInteger().with_variant(Integer(), "sqlite"))
     sha256: Mapped[str]
     created_at: Mapped[float]
     details: Mapped[Json] = mapped_column(default=dict)
+    waits: Mapped[bool] = mapped_column(default=False, server_default=false())
+    """Whether the bytes are on the disk of one control plane alone, until the bucket has them."""
+    pack: Mapped[str | None]
+    """Of a picture that is packed in the bucket, the id of the pack; ``size`` bytes of it."""
+    pack_start: Mapped[int | None] = mapped_column(BigInteger().with_variant(Integer(), "sqlite"))
+    """Position of the first byte in the pack."""
 
 
 class ChatFileRow(Base):
@@ -217,6 +220,8 @@ class StepRow(Base):
     # Otherwise ``None`` would be stored as the JSON value null, which is not NULL in SQL.
     result: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
     """The blocks that the model received, so that a repeated call gets the same result."""
+    plane: Mapped[str | None]
+    """Control plane that runs a call from outside of a turn, of several on one database."""
     started_at: Mapped[float]
     ended_at: Mapped[float | None]
     timings: Mapped[Json] = mapped_column(default=dict)
@@ -321,38 +326,6 @@ class McpApprovalRow(Base):
     """``approved`` or ``refused``; ``withdrawn`` in rows of earlier versions."""
     asked_at: Mapped[float]
     changed_at: Mapped[float]
-
-
-class QuestionRow(Base):
-    """A question of a chat to people, see ``deskhand.tools.conversation.question``."""
-
-    __tablename__ = "questions"
-    __table_args__ = (
-        UniqueConstraint("step_id"),
-        Index("ix_questions_chat_id", "chat_id"),
-        # A second open question of a chat would have no place in its state.
-        Index("ix_questions_open", "chat_id", unique=True, sqlite_where=text("state = 'open'")),
-    )
-
-    id: Mapped[str] = mapped_column(primary_key=True)
-    chat_id: Mapped[str] = mapped_column(ForeignKey("chats.id", ondelete="CASCADE"))
-    turn: Mapped[int]
-    step_id: Mapped[str]
-    call_id: Mapped[str]
-    kind: Mapped[str]
-    text: Mapped[str]
-    picture: Mapped[str | None]
-    """File id; no key, as a question outlives a removed picture."""
-    call: Mapped[Json | None] = mapped_column(JSON(none_as_null=True))
-    rules: Mapped[list[str]] = mapped_column(JSON)
-    asked_at: Mapped[float]
-    deadline: Mapped[float | None]
-    state: Mapped[str]
-    """``open``, ``answered``, ``expired`` or ``withdrawn``."""
-    answer: Mapped[str | None]
-    answered_by: Mapped[str | None]
-    closed_at: Mapped[float | None]
-    performed_at: Mapped[float | None]
 
 
 class ActivityRow(Base):

@@ -1,11 +1,11 @@
 """Queries on the rows of steps: the tool calls of a chat."""
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, select, tuple_, update
+from sqlalchemy import Connection, and_, bindparam, func, insert, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
@@ -25,7 +25,7 @@ _NOT_YET: Json = dict.fromkeys(
     ("error", "ended_at", "screenshot_file_id", "video_start", "video_end", "usage")
 )
 # Statements of each call are built once: their construction takes longer than their execution.
-# Two calls cannot get the same index, because the store admits one writer at a time.
+# Two calls cannot get the same index, because the row of the chat is locked.
 _LAST = select(func.max(_STEPS.index)).where(_STEPS.chat_id == bindparam("of_chat"))
 _BEGINNING = (
     insert(StepRow.__table__)  # type: ignore[arg-type]
@@ -66,6 +66,13 @@ class StepEnd:
     """Tokens and cost of the request to the model that led to the step."""
 
 
+_BEGUN = select(StepRow.id).where(
+    StepRow.chat_id == bindparam("of_chat"),
+    StepRow.turn == bindparam("of_turn"),
+    StepRow.tool_call_id == bindparam("of_call"),
+)
+
+
 def begin(
     connection: Connection,
     chat_id: str,
@@ -77,8 +84,12 @@ def begin(
     action: str | None,
     arguments: Json,
     now: float,
+    plane: str | None = None,
 ) -> StepView:
-    """Insert a running step; call it before anything is done for the call."""
+    """Insert a running step; call it before anything is done for the call.
+
+    ``plane`` runs a call from outside of a turn, of several control planes on one database.
+    """
     row: Json = {
         "id": str(uuid.uuid4()),
         "chat_id": chat_id,
@@ -93,7 +104,7 @@ def begin(
         "timings": {},
         "details": {},
     }
-    inserted = connection.execute(_BEGINNING, {**row, "of_chat": chat_id})
+    inserted = connection.execute(_BEGINNING, {**row, "plane": plane, "of_chat": chat_id})
     return StepView(**{**_NOT_YET, **row, "index": inserted.scalar_one()})
 
 
@@ -194,10 +205,43 @@ def of_call(
     return step, parent, lacks_execute
 
 
-async def running(session: AsyncSession, chat_id: str) -> list[StepRow]:
-    """Return the steps of a chat that are running."""
-    query = select(StepRow).where(StepRow.chat_id == chat_id, StepRow.status == "running")
+def has_begun(connection: Connection, chat_id: str, turn: int, tool_call_id: str) -> bool:
+    """Return whether a turn has a step of a call, which the caller's lock of the chat keeps so."""
+    found = connection.execute(
+        _BEGUN, {"of_chat": chat_id, "of_turn": turn, "of_call": tool_call_id}
+    )
+    return found.first() is not None
+
+
+async def running(
+    session: AsyncSession, chat_id: str, planes: Collection[str] = ()
+) -> list[StepRow]:
+    """Return the steps of a chat that are running, but for calls from outside at ``planes``."""
+    query = select(StepRow).where(
+        StepRow.chat_id == chat_id,
+        StepRow.status == "running",
+        or_(StepRow.plane.is_(None), StepRow.plane.not_in(planes)),
+    )
     return list(await session.scalars(query.order_by(StepRow.index)))
+
+
+async def cut_off(session: AsyncSession, planes: Collection[str]) -> list[StepRow]:
+    """Return the running calls from outside of turns at other control planes than ``planes``."""
+    query = select(StepRow).where(
+        StepRow.status == "running",
+        StepRow.plane.is_not(None),
+        StepRow.plane.not_in(planes),
+    )
+    return list(await session.scalars(query))
+
+
+async def called_outside(session: AsyncSession, root_id: str) -> bool:
+    """Return whether a call from outside of turns runs for a root chat or one below it."""
+    query = select(StepRow.id).join(ChatRow, ChatRow.id == StepRow.chat_id)
+    query = query.where(
+        ChatRow.root_id == root_id, StepRow.status == "running", StepRow.plane.is_not(None)
+    )
+    return await session.scalar(query.limit(1)) is not None
 
 
 async def chats_with_running(session: AsyncSession) -> list[str]:
@@ -240,6 +284,14 @@ async def views(session: AsyncSession, chat_id: str) -> tuple[StepView, ...]:
     """Return the views of all steps of a chat."""
     query = select(StepRow).where(StepRow.chat_id == chat_id).order_by(StepRow.index)
     return tuple(view(step) for step in await session.scalars(query))
+
+
+async def views_of(session: AsyncSession, ids: Collection[str]) -> dict[str, StepView]:
+    """Return the steps that exist, by their ids."""
+    if not ids:
+        return {}
+    rows = await session.scalars(select(StepRow).where(StepRow.id.in_(ids)))
+    return {row.id: view(row) for row in rows}
 
 
 def view(step: StepRow) -> StepView:

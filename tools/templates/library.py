@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from deskhand.tools.store.private_file import write_private
+
 from .errors import BadTemplate, UnknownTemplate
 from .template import LARGEST_TEMPLATE, NAME, DesktopTemplate, read_template
 
@@ -31,6 +33,15 @@ class TemplateLibrary:
             UnknownTemplate: If there is no such file.
             BadTemplate: If it cannot be read as a template.
         """
+        return read_template(name, self.text(name))
+
+    def text(self, name: str) -> str:
+        """Return the file of a template.
+
+        Raises:
+            UnknownTemplate: If there is no such file.
+            BadTemplate: If it cannot be read.
+        """
         path = self._folder / f"{name}.yaml"
         if not NAME.fullmatch(name) or not path.is_file():
             raise UnknownTemplate(name, self.names())
@@ -39,9 +50,21 @@ class TemplateLibrary:
                 data = file.read(LARGEST_TEMPLATE + 1)
             if len(data) > LARGEST_TEMPLATE:
                 raise BadTemplate(f"{path.name}: has more than {LARGEST_TEMPLATE} bytes")
-            return read_template(name, data.decode())
+            return data.decode()
         except (OSError, UnicodeDecodeError) as error:
             raise BadTemplate(f"{path.name}: cannot be read: {error}") from error
+
+    def put(self, name: str, content: str) -> None:
+        """Write the file of a template, in the place of an earlier one.
+
+        Raises:
+            BadTemplate: If it cannot be read as a template.
+        """
+        if not NAME.fullmatch(name) or len(content.encode()) > LARGEST_TEMPLATE:
+            raise BadTemplate(f"{name[:100]!r} is no name of a template, or its file is too large")
+        read_template(name, content)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_private(self._folder / f"{name}.yaml", content)
 
     def all(self) -> tuple[DesktopTemplate, ...]:
         """Return the templates that can be read, in the order of their names."""

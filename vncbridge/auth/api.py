@@ -1,6 +1,6 @@
 """Routes that issue, list and revoke credentials."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -18,6 +18,16 @@ SHARED_SECONDS = 7 * 24 * 3600.0
 TICKET_SECONDS = 30.0
 LONGEST_TICKET = 300.0
 LONGEST_TOKEN = 10 * 365 * 24 * 3600.0
+
+
+TicketUrl = Callable[[str, Principal, float], str]
+"""Returns an address that opens the live view of a desktop once, without this service; empty if
+there is none. The scope of the principal names the role; the number is the lifetime in seconds."""
+
+
+def no_url(desktop: str, bearer: Principal, seconds: float) -> str:
+    """Return that a desktop has no address of its own."""
+    return ""
 
 
 Scope = Annotated[str, WithJsonSchema({"type": "string", "pattern": f"^({SCOPE.pattern})$"})]
@@ -87,7 +97,10 @@ def tokens_router(credentials: Credentials, base_url: Callable[[], str] = lambda
 
 
 def tickets_router(
-    credentials: Credentials, path: str, desktop_of: Callable[[Request], str]
+    credentials: Credentials,
+    path: str,
+    desktop_of: Callable[[Request], Awaitable[str]],
+    ticket_url: TicketUrl = no_url,
 ) -> APIRouter:
     """Return the route of tickets at ``path``; ``desktop_of`` returns the id of the desktop."""
     routes = LazyRouter(tags=["credentials"])
@@ -96,10 +109,12 @@ def tickets_router(
     async def ticket(request: Request, wanted: NewTicket | None = None) -> Json:
         """Make a ticket that opens the VNC stream once: `vnc?ticket=...`.
 
-        With `origin` a page of that origin may open it, too.
+        With `origin` a page of that origin may open it, too. Where viewers reach the
+        desktop without this service, the answer has `url`, which opens the stream there once, in
+        the next 30 s at most.
         """
         wanted = wanted or NewTicket()
-        desktop = desktop_of(request)
+        desktop = await desktop_of(request)
         asker: Principal = request.scope["state"]["principal"]
         # A ticket must not exceed the credential that asks for it.
         if wanted.role == "control" and desktop_role(asker.scopes, desktop) == "view":
@@ -110,8 +125,10 @@ def tickets_router(
         bearer = Principal(
             *(asker.name, (scope,), asker.via, asker.ends, asker.token_id, wanted.origin or "")
         )
-        secret, ends = credentials.ticket(bearer, wanted.ttl_s)
-        return {"ticket": secret, "expires_at": ends, "role": wanted.role}
+        secret, ends = await credentials.ticket(bearer, wanted.ttl_s)
+        made = {"ticket": secret, "expires_at": ends, "role": wanted.role}
+        url = ticket_url(desktop, bearer, wanted.ttl_s)
+        return {**made, "url": url} if url else made
 
     return routes
 

@@ -1,18 +1,26 @@
-"""Tokens, tickets, login codes and browser sessions, each kept as a digest only."""
+"""Tokens, tickets, login codes and browser sessions, each kept as a digest only.
+
+Sessions and issued tokens are in memory, so that a request costs no read, and in the records of
+the service. Services that share their records (`CredentialRecords.shared`) look up there what they
+do not know, as another one may have made it a moment ago, and report to the others what has ended:
+`CredentialRecords.announce` there leads to `Credentials.changed_elsewhere` here.
+"""
 
 import hmac
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from .one_time import OneTimeSecret, OneTimeSecrets, OwnOneTimeSecrets
 from .people import NoPeople, PeopleDirectory, credential_of, person_of
 from .policy import Principal, digest
 from .revocation import CredentialLifetimes
 
 CODE_SECONDS = 600.0
-MOST_TICKETS = 1000
 SESSION_SECONDS = 30 * 24 * 3600.0
+_TOKENS, _PEOPLE = "tokens:", "people:"
+"""What is announced when there are more of them."""
 TOKEN_PREFIX = "dh_"  # noqa: S105 - lets scanners recognize leaked tokens
 
 
@@ -49,6 +57,9 @@ class CredentialRecords(Protocol):
     Each method returns when the change is stored, and raises the error of the storage otherwise.
     """
 
+    shared: bool
+    """True if other services have the same records."""
+
     async def add_session(self, cookie_digest: str, session: Session) -> None:
         """Store a session."""
 
@@ -64,9 +75,23 @@ class CredentialRecords(Protocol):
     async def remove_sessions(self, token_id: str) -> None:
         """Remove the sessions of a token or a person."""
 
+    async def session(self, cookie_digest: str) -> Session | None:
+        """Return a stored session."""
+
+    async def token(self, token_digest: str) -> Issued | None:
+        """Return a stored token."""
+
+    async def tokens(self) -> Sequence[Issued]:
+        """Return all stored tokens, the oldest first."""
+
+    async def announce(self, name: str) -> None:
+        """Report to the other services that a credential has ended or changed."""
+
 
 class NoRecords:
     """The storage of a service whose credentials end with it."""
+
+    shared = False
 
     async def add_session(self, cookie_digest: str, session: Session) -> None:
         """Store nothing."""
@@ -84,15 +109,20 @@ class NoRecords:
     async def remove_sessions(self, token_id: str) -> None:
         """Remove nothing."""
 
+    async def session(self, cookie_digest: str) -> Session | None:
+        """Return None."""
+        return None
 
-class _Ticket(NamedTuple):
-    ends: float
-    principal: Principal
+    async def token(self, token_digest: str) -> Issued | None:
+        """Return None."""
+        return None
 
+    async def tokens(self) -> Sequence[Issued]:
+        """Return none."""
+        return ()
 
-class _Code(NamedTuple):
-    ends: float
-    person: str
+    async def announce(self, name: str) -> None:
+        """Report nothing."""
 
 
 def new_token() -> str:
@@ -116,20 +146,22 @@ class Credentials:
         issued: Sequence[Issued] = (),
         records: CredentialRecords | None = None,
         people: PeopleDirectory | None = None,
+        one_time: OneTimeSecrets | None = None,
     ) -> None:
         self.instance = instance
         """Id of the service that accepts them; it survives a restart."""
         self.cookie_name = f"deskhand_{instance[:8]}"
         self._now = now
         self._tokens: dict[str, Principal] = {}
-        self._codes: dict[str, _Code] = {}
         self._sessions = dict(sessions or {})
         self._issued = {one.id: one for one in issued}
-        self._tickets: dict[str, _Ticket] = {}
+        self._one_time = one_time or OwnOneTimeSecrets(now)
         self._records = records or NoRecords()
         self._people = people or NoPeople()
         self.lifetimes = CredentialLifetimes(now)
         """The requests that use these credentials."""
+        self.on_end: Callable[[str], None] = _ignore
+        """Called with the name of each credential that ends here or has other rights."""
 
     def accept_token(self, token: str, principal: Principal) -> None:
         """Accept a token as that principal from now on."""
@@ -148,6 +180,28 @@ class Credentials:
                 found = Principal(one.name, one.scopes, (_token(one.id),), one.ends, one.id)
         return found
 
+    async def find_token(self, token: str) -> Principal | None:
+        """Return the principal of a token, also of one that another service has issued."""
+        found = self.by_token(token)
+        if found is None and self._records.shared:
+            one = await self._records.token(digest(token))
+            if one is not None:
+                self._issued[one.id] = one
+                found = self.by_token(token)
+        return found
+
+    async def find_cookie(self, cookie: str) -> Principal | None:
+        """Return the principal of a session cookie, also of a sign-in at another service."""
+        found = self.by_cookie(cookie)
+        if found is None and self._records.shared:
+            session = await self._records.session(digest(cookie))
+            if session is not None:
+                self._sessions[digest(cookie)] = session
+                # The person may have been added there, too.
+                await self._people.refresh()
+                found = self.by_cookie(cookie)
+        return found
+
     @property
     def issued(self) -> tuple[Issued, ...]:
         """The tokens that work, oldest first."""
@@ -162,6 +216,7 @@ class Credentials:
         one = Issued(*(secrets.token_hex(8), name, scopes, now, ends, digest(token), created_by))
         await self._records.add_token(one)
         self._issued = {other.id: other for other in (*self.issued, one)}
+        await self._records.announce(_TOKENS)
         return one, token
 
     async def revoke(self, token_id: str) -> bool:
@@ -171,43 +226,41 @@ class Credentials:
         """
         found = self._issued.pop(token_id, None) is not None
         self._sessions = {k: s for k, s in self._sessions.items() if s.token != token_id}
-        self._end(_token(token_id))
-        return await self._records.remove_token(token_id) or found
+        await self._end(_token(token_id))
+        removed = await self._records.remove_token(token_id)
+        # Not before: another service would find the record, and accept the token again.
+        await self._records.announce(_token(token_id))
+        return removed or found
 
-    def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
+    async def ticket(self, principal: Principal, seconds: float) -> tuple[str, float]:
         """Return a secret that opens one WebSocket, and its expiry (unix time)."""
-        now = self._now()
-        self._tickets = {key: one for key, one in self._tickets.items() if one.ends > now}
-        if len(self._tickets) >= MOST_TICKETS:
-            # Dicts keep the order of insertion, so the first key is the oldest ticket.
-            del self._tickets[next(iter(self._tickets))]
-        ticket = secrets.token_urlsafe(24)
-        self._tickets[digest(ticket)] = _Ticket(now + seconds, principal)
-        return ticket, now + seconds
+        ticket, ends = secrets.token_urlsafe(24), self._now() + seconds
+        await self._one_time.add(digest(ticket), OneTimeSecret("ticket", ends, principal))
+        return ticket, ends
 
-    def by_ticket(self, ticket: str) -> Principal | None:
+    async def by_ticket(self, ticket: str) -> Principal | None:
         """Return the principal of a ticket, and invalidate the ticket."""
-        found = self._tickets.pop(digest(ticket), None)
-        return None if found is None or found.ends <= self._now() else found.principal
+        found = await self._one_time.take("ticket", digest(ticket))
+        return None if found is None else found.principal
 
-    def new_code(self, person: str = "") -> str:
+    async def new_code(self, person: str = "") -> str:
         """Return a login code that works once, for ten minutes, and signs in as that person."""
-        now = self._now()
-        self._codes = {key: one for key, one in self._codes.items() if one.ends > now}
-        code = secrets.token_urlsafe(18)
-        self._codes[digest(code)] = _Code(now + CODE_SECONDS, person)
+        code, ends = secrets.token_urlsafe(18), self._now() + CODE_SECONDS
+        # Only administrators can make codes, so a session without a person has their scope.
+        holder = Principal("browser", person=person)
+        await self._one_time.add(digest(code), OneTimeSecret("code", ends, holder))
         return code
 
     async def sign_in(self, secret: str) -> str | None:
         """Exchange a login code, or a token, for a new session's cookie value."""
-        session = self._session_for(secret)
+        session = await self._session_for(secret)
         if session is None and (invited := await self._people.redeem(digest(secret))):
-            session = self._person_session(invited)
+            session = await self._person_session(invited)
         return None if session is None else await self.open_session(session)
 
     async def sign_in_person(self, person: str) -> str | None:
         """Open a session for a person whom another service has identified."""
-        session = self._person_session(person)
+        session = await self._person_session(person)
         return None if session is None else await self.open_session(session)
 
     async def open_session(self, session: Session) -> str | None:
@@ -222,14 +275,13 @@ class Credentials:
         self._sessions[digest(cookie)] = session
         return cookie
 
-    def _session_for(self, secret: str) -> Session | None:
-        now = self._now()
-        longest = now + SESSION_SECONDS
-        code = self._codes.pop(digest(secret), None)
-        if code is not None and code.ends > now:
-            # Only administrators can make codes, so a session without a person has their scope.
-            return self._person_session(code.person) if code.person else Session("browser", longest)
-        principal = self.by_token(secret)
+    async def _session_for(self, secret: str) -> Session | None:
+        longest = self._now() + SESSION_SECONDS
+        code = await self._one_time.take("code", digest(secret))
+        if code is not None:
+            person = code.principal.person
+            return await self._person_session(person) if person else Session("browser", longest)
+        principal = await self.find_token(secret)
         if principal is None:
             return None
         exchanged = next((one for one in self.issued if one.digest == digest(secret)), None)
@@ -256,18 +308,42 @@ class Credentials:
         via = (_session(digest(cookie)), *([_token(session.token)] if session.token else []))
         return Principal(session.name, session.scopes, via, session.ends, session.token)
 
-    def end_streams(self, person: str) -> None:
+    async def end_streams(self, person: str) -> None:
         """End the tickets and streams of a person whose rights are others now."""
-        self._end(credential_of(person))
+        await self._end(credential_of(person))
+        await self._records.announce(credential_of(person))
 
     async def end_person(self, person: str) -> None:
         """End the sessions, tickets and streams of a person."""
         credential = credential_of(person)
         self._sessions = {k: s for k, s in self._sessions.items() if s.token != credential}
-        self._end(credential)
+        await self._end(credential)
         await self._records.remove_sessions(credential)
+        await self._records.announce(credential)
 
-    def _person_session(self, person_id: str) -> Session | None:
+    async def changed_elsewhere(self, name: str) -> None:
+        """Take over what another service has announced, and end the streams that are over."""
+        kind, _, key = name.partition(":")
+        match kind:
+            case "token":
+                self._issued.pop(key, None)
+                self._sessions = {k: s for k, s in self._sessions.items() if s.token != key}
+            case "session":
+                self._sessions.pop(key, None)
+            case "tokens":
+                self._issued = {one.id: one for one in await self._records.tokens()}
+            case _:
+                await self._people.refresh()
+        self.lifetimes.end(name)
+
+    async def announce_people(self) -> None:
+        """Report to the other services that people were added, changed or removed."""
+        await self._records.announce(_PEOPLE)
+
+    async def _person_session(self, person_id: str) -> Session | None:
+        if self._records.shared:
+            # Another service may have added the person.
+            await self._people.refresh()
         person = self._people.person(person_id)
         if person is None:
             return None
@@ -282,17 +358,21 @@ class Credentials:
     async def sign_out(self, cookie: str) -> None:
         """End a session; one that is unknown has ended already."""
         if self._sessions.pop(digest(cookie), None) is not None:
-            self._end(_session(digest(cookie)))
+            await self._end(_session(digest(cookie)))
         await self._records.remove_session(digest(cookie))
+        await self._records.announce(_session(digest(cookie)))
 
-    def _end(self, name: str) -> None:
-        # An unused ticket would otherwise open a stream after its credential has ended.
-        kept = {key: one for key, one in self._tickets.items() if name not in one.principal.via}
-        self._tickets = kept
+    async def _end(self, name: str) -> None:
         self.lifetimes.end(name)
+        self.on_end(name)
+        # An unused ticket would otherwise open a stream after its credential has ended.
+        await self._one_time.end(name)
 
     def _expired(self, one: Issued) -> bool:
         return one.ends is not None and one.ends <= self._now()
+
+
+def _ignore(name: str) -> None: ...
 
 
 def _token(token_id: str) -> str:

@@ -67,7 +67,7 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
     async def new_code(request: Request) -> dict[str, str]:
         """Make a one-time login code, for a link that signs a browser in."""
         maker: Principal = request.scope["state"]["principal"]
-        return {"code": credentials.new_code(maker.person)}
+        return {"code": await credentials.new_code(maker.person)}
 
     @router.post("/logout", tags=["sign in"])
     async def sign_out(request: Request) -> Response:

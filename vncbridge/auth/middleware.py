@@ -1,7 +1,7 @@
 """Access control of every request, before the routes of a service.
 
-`AuthMiddleware` reads the facts of a request, and `AccessPolicy` decides. A refused request is
-answered here. One that passes carries its `Principal` in the scope's state, and its streams end
+`AuthMiddleware` reads the facts of a request, and `AccessPolicy` decides, once. A refused request
+is answered here. One that passes carries its `Principal` in the scope's state, and its streams end
 with its credential (`revocation`).
 """
 
@@ -31,16 +31,16 @@ from .policy import (
     CALLING_DIALECT,
     AccessPolicy,
     Denial,
+    PathTraits,
     Principal,
     Proof,
     RequestFacts,
     bearer_of,
     cookie_of,
-    dialect_of,
     dialect_token,
-    is_open,
-    largest_body,
+    traits_of,
 )
+from .request_headers import RequestHeaders, read_headers
 from .revocation import REFUSED
 from .scopes import ADMIN, Need, chats_of
 
@@ -100,26 +100,27 @@ class AuthMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
-        facts = self._facts(scope, headers)
-        if facts.principal is not None and not is_open(facts.path):
-            facts = await self._with_chats(facts, facts.principal, headers)
-        refusal = self._policy.refusal(facts)
-        if refusal is not None:
-            await self._refuse(refusal, facts, scope, receive, send)
+        # A copy, as the server adds the fields of a trailer to the list: only what was read here
+        # may count as a header.
+        pairs = scope["headers"] = list(scope["headers"])
+        headers = read_headers(pairs)
+        traits = traits_of(scope["path"])
+        facts, needed = await self._facts(scope, headers, traits)
+        decision = self._policy.decide(facts, traits, needed)
+        if decision.denial is not None:
+            await self._refuse(decision.denial, facts, scope, receive, send)
             return
         state = scope.setdefault("state", {})
         state["principal"] = facts.principal
-        if dialect := dialect_of(facts.path):
+        if traits.dialect:
             # What the routes call in turn takes a bearer token only.
-            _set_bearer(scope, headers, dialect)
-        state["reads_conversation"] = self._policy.permits_conversation(facts)
+            _set_bearer(scope, headers, traits.dialect)
+        state["reads_conversation"] = decision.reads_conversation
         # ``speaks_for`` is empty without the header; a header of the caller is kept.
         if facts.principal is not None and not facts.speaks_for:
             _add_chat_header(scope, chats_of(facts.principal.scopes))
         if scope["type"] == "http":
-            limit = largest_body(headers.get("content-type"), facts.path)
-            declared = headers.get("content-length", "0")
+            limit, declared = decision.largest_body, headers.content_length
             # `_bounded` covers chunked requests, which declare no length.
             if declared.isdecimal() and int(declared) > limit:
                 refusal = Denial(413, "Request body is too large.", too_large(limit))
@@ -133,75 +134,84 @@ class AuthMiddleware:
         lifetimes = self._credentials.lifetimes
         await lifetimes.serve(facts.principal, self._app, scope, receive, send)
 
-    def _facts(self, scope: Scope, headers: Headers) -> RequestFacts:
-        kind, principal = self._principal(headers, scope)
-        secure = scope["scheme"] in ("https", "wss")
-        length = headers.get("content-length", "0")
-        hosts = headers.getlist("host")
-        return RequestFacts(
-            kind=scope["type"],
-            method=scope.get("method", "GET"),
-            path=scope["path"],
-            scheme="https" if secure else "http",
-            # Of two Host headers the policy would check one and the application might use another.
-            host=hosts[0] if len(hosts) == 1 else None,
-            origin=headers.get("origin"),
-            sec_fetch_site=headers.get("sec-fetch-site"),
-            content_type=headers.get("content-type"),
-            has_body=length not in ("", "0") or "transfer-encoding" in headers,
-            credential=kind,
+    async def _facts(
+        self, scope: Scope, headers: RequestHeaders, traits: PathTraits
+    ) -> tuple[RequestFacts, Need | None]:
+        """Return the facts of a request, and what it needs if its scopes are looked at."""
+        proof, principal = await self._principal(scope, headers, traits.dialect)
+        kind, method, path = scope["type"], scope.get("method", "GET"), scope["path"]
+        by_dialect = CALLING_DIALECT in scope
+        needed: Need | None = None
+        family = speaks_for = frozenset[str]()
+        if principal is not None and not traits.is_open and ADMIN not in principal.scopes:
+            needed = self._policy.need(kind, method, path, by_dialect=by_dialect)
+            principal = await self._with_grants(principal, needed, headers.chat)
+            family, speaks_for = await self._chats(needed, headers.chat)
+        facts = RequestFacts(
+            kind=kind,
+            method=method,
+            path=path,
+            scheme="https" if scope["scheme"] in ("https", "wss") else "http",
+            host=headers.host,
+            origin=headers.origin,
+            sec_fetch_site=headers.sec_fetch_site,
+            content_type=headers.content_type,
+            has_body=headers.has_body,
+            credential=proof,
             principal=principal,
-            by_dialect=CALLING_DIALECT in scope,
+            family=family,
+            speaks_for=speaks_for,
+            by_dialect=by_dialect,
         )
+        return facts, needed
 
-    def _principal(self, headers: Headers, scope: Scope) -> tuple[Proof, Principal | None]:
+    async def _principal(
+        self, scope: Scope, headers: RequestHeaders, dialect: str
+    ) -> tuple[Proof, Principal | None]:
         # An explicit credential precedes the cookie, which a browser adds unasked: a wrong token
         # must not fall back to the rights of the session.
-        if dialect_of(scope["path"]):
-            token = _dialect_token(headers)
+        if dialect:
+            token = dialect_token(headers.authorization, headers.api_key)
             # Neither a cookie, which a page could use, nor a ticket, which opens the live view.
-            return (
-                ("none", None) if token is None else ("bearer", self._credentials.by_token(token))
-            )
-        token = bearer_of(headers.get("authorization"))
+            if token is None:
+                return "none", None
+            return "bearer", await self._credentials.find_token(token)
+        token = bearer_of(headers.authorization)
         if token is not None:
-            return "bearer", self._credentials.by_token(token)
+            return "bearer", await self._credentials.find_token(token)
         if scope["type"] == "websocket":
             # Browsers cannot set headers of a WebSocket's handshake, hence a parameter. A ticket
             # works once, so its copies in logs and histories are worthless.
             ticket = QueryParams(scope["query_string"]).get("ticket")
             if ticket is not None:
-                return "ticket", self._credentials.by_ticket(ticket)
-        cookie = cookie_of(headers.get("cookie"), self._credentials.cookie_name)
+                return "ticket", await self._credentials.by_ticket(ticket)
+        cookie = cookie_of(headers.cookie, self._credentials.cookie_name)
         if cookie is not None:
-            return "cookie", self._credentials.by_cookie(cookie)
+            return "cookie", await self._credentials.find_cookie(cookie)
         return "none", None
 
-    async def _with_chats(
-        self, facts: RequestFacts, principal: Principal, headers: Headers
-    ) -> RequestFacts:
-        """Add the chats that a request concerns, if the scopes of its principal depend on them.
+    async def _with_grants(
+        self, principal: Principal, needed: Need | None, chat: str | None
+    ) -> Principal:
+        """Add the scopes that a person has for what the request concerns."""
+        if not principal.person:
+            return principal
+        wanted = [needed] if needed is not None else []
+        if chat is not None:
+            wanted.append(Need("chat", chat, "control"))
+        granted = [scope for one in wanted for scope in await self._grants(principal, one)]
+        return replace(principal, scopes=(*principal.scopes, *granted))
 
-        A person gets the scopes for what the request concerns.
-        """
-        if ADMIN in principal.scopes:
-            return facts
-        needed = self._policy.need(facts)
-        named = caller_headers.find(headers, caller_headers.CHAT)
-        if principal.person:
-            wanted = [needed] if needed is not None else []
-            if named is not None:
-                wanted.append(Need("chat", named.value, "control"))
-            granted = [scope for one in wanted for scope in await self._grants(principal, one)]
-            principal = replace(principal, scopes=(*principal.scopes, *granted))
-            facts = replace(facts, principal=principal)
-        family: frozenset[str] = frozenset()
+    async def _chats(
+        self, needed: Need | None, chat: str | None
+    ) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the chats that a request concerns, and those in whose name its caller speaks."""
+        family = speaks_for = frozenset[str]()
         if needed is not None and needed.kind in ("chat", "file"):
             family = await self._owning_chats(needed.kind, needed.id)
-        speaks_for: frozenset[str] = frozenset()
-        if named:
-            speaks_for = frozenset((named.value,)) | await self._owning_chats("chat", named.value)
-        return replace(facts, family=family, speaks_for=speaks_for)
+        if chat is not None:
+            speaks_for = frozenset((chat,)) | await self._owning_chats("chat", chat)
+        return family, speaks_for
 
     async def _refuse(
         self,
@@ -242,15 +252,11 @@ def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:
         scope["headers"] = [*scope["headers"], named]
 
 
-def _dialect_token(headers: Headers) -> str | None:
-    return dialect_token(headers.get("authorization"), headers.get("x-api-key"))
-
-
-def _set_bearer(scope: Scope, headers: Headers, dialect: str) -> None:
+def _set_bearer(scope: Scope, headers: RequestHeaders, dialect: str) -> None:
     """Replace the credential of a dialect's client by the same token as a bearer token."""
     scope[CALLING_DIALECT] = dialect
     others = [pair for pair in scope["headers"] if pair[0] not in (b"authorization", b"x-api-key")]
-    token = _dialect_token(headers) or ""
+    token = dialect_token(headers.authorization, headers.api_key) or ""
     scope["headers"] = [*others, (b"authorization", f"Bearer {token}".encode())]
 
 

@@ -72,7 +72,7 @@ _TOKEN: Json = {
 }
 _SIGNED_IN = record("SignedIn", {"signed_in": FLAG})
 _LOGIN_CODE = record("LoginCode", {"code": TEXT})
-TICKET = record("Ticket", {"ticket": TEXT, "expires_at": NUMBER, "role": TEXT})
+TICKET = record("Ticket", {"ticket": TEXT, "expires_at": NUMBER, "role": TEXT}, {"url": TEXT})
 OPERATIONS: ApiOperations = {
     "GET /api/v0/tokens": ApiOperation(
         "list_tokens", record("Tokens", {"tokens": array(record("Token", _TOKEN))})

@@ -42,6 +42,9 @@ class PeopleDirectory(Protocol):
     async def redeem(self, code_digest: str) -> str:
         """Use up an invitation; return the id of its person, empty if it is not valid."""
 
+    async def refresh(self) -> None:
+        """Read the people again, whom another service may have changed."""
+
 
 class NoPeople:
     """The directory of a service without people."""
@@ -53,6 +56,9 @@ class NoPeople:
     async def redeem(self, code_digest: str) -> str:
         """Return an empty id."""
         return ""
+
+    async def refresh(self) -> None:
+        """Read nothing."""
 
 
 def credential_of(person_id: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from .scopes import ADMIN, Need, allows, chats_of, need
@@ -37,7 +37,20 @@ _HOSTS = 128
 """How many hosts of requests are remembered with the decision about them."""
 BASE_PATH = "deskhand.base_path"
 """Key of an ASGI scope: the path below which a proxy serves this service, as ``/desk``."""
+_DIALECT_MARK = "/as/"
 _DIALECT = re.compile(r"/api/v0/desktop(?:s/[^/]+/desktop)?/as/(\w+)(?:/.*)?", re.DOTALL)
+
+
+class PathTraits(NamedTuple):
+    """The properties of a path that access control depends on, beside the rules of scopes."""
+
+    is_open: bool = False
+    """True for a path that needs no credential."""
+    dialect: str = ""
+    """The dialect that the path belongs to."""
+
+
+_OPEN, _ORDINARY = PathTraits(is_open=True), PathTraits()
 
 
 Proof = Literal["bearer", "cookie", "ticket", "none"]
@@ -70,6 +83,17 @@ class Denial:
     detail: str = ""
     wrong_credential: bool = False
     """True if the response is delayed, so that guessing is slow."""
+
+
+class Decision(NamedTuple):
+    """The decision about a request."""
+
+    denial: Denial | None
+    """The reason why it is refused; None when it passes."""
+    reads_conversation: bool
+    """True if its credential covers the whole conversation; see `permits_conversation`."""
+    largest_body: int
+    """The limit of its body, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -105,13 +129,43 @@ class AccessPolicy:
     desktop: str = ""
     """The id of the desktop that this service is, if it is one."""
 
-    def need(self, facts: RequestFacts) -> Need | None:
+    def need(self, kind: str, method: str, path: str, *, by_dialect: bool = False) -> Need | None:
         """Return what a request needs if its credential is not an administrator's."""
-        reads = facts.kind == "http" and facts.method in SAFE_METHODS
-        return need(facts.path, reads=reads, own_desktop=self.desktop, by_dialect=facts.by_dialect)
+        reads = kind == "http" and method in SAFE_METHODS
+        return need(path, reads=reads, own_desktop=self.desktop, by_dialect=by_dialect)
 
     def refusal(self, facts: RequestFacts) -> Denial | None:
         """Return why the request is refused, or ``None`` when it passes."""
+        return self._decided(facts).denial
+
+    def permits_conversation(self, facts: RequestFacts) -> bool:
+        """Return whether the credential of a request that passes covers the whole conversation.
+
+        A share link covers it only where that was requested. True for requests that are not about
+        a chat or a file.
+        """
+        return self._decided(facts).reads_conversation
+
+    def decide(self, facts: RequestFacts, traits: PathTraits, needed: Need | None) -> Decision:
+        """Return the decision about a request, with what is known of it already.
+
+        ``traits`` are those of its path. ``needed`` is what `need` returns, which only a request
+        depends on whose principal is no administrator.
+        """
+        media_type = _media_type(facts.content_type)
+        return Decision(
+            self._denial(facts, traits, needed, media_type),
+            _reads_conversation(facts, needed),
+            _largest_body(media_type, facts.path),
+        )
+
+    def _decided(self, facts: RequestFacts) -> Decision:
+        needed = self.need(facts.kind, facts.method, facts.path, by_dialect=facts.by_dialect)
+        return self.decide(facts, traits_of(facts.path), needed)
+
+    def _denial(
+        self, facts: RequestFacts, traits: PathTraits, needed: Need | None, media_type: str
+    ) -> Denial | None:
         # The host precedes all other rules: behind a name that its attacker rebinds (DNS
         # rebinding), a foreign page has the origin of this service.
         if not host_allowed(facts.host, self.allowed_hosts):
@@ -120,46 +174,22 @@ class AccessPolicy:
                 "Wrong host.",
                 f"{facts.host!r} is neither a loopback address nor listed in allowed_hosts",
             )
-        if is_open(facts.path):
+        if traits.is_open:
             # The sign-in is a POST without a cookie, which a foreign page must not send.
             if facts.method not in SAFE_METHODS and facts.origin is not None:
-                return self._origin_refusal(facts) or _body_refusal(facts)
-            return _body_refusal(facts)
+                refused = self._origin_refusal(facts)
+                return refused or _body_refusal(facts, traits, media_type)
+            return _body_refusal(facts, traits, media_type)
         # Clients of dialects are no pages: a browser that sends an Origin is used by one.
-        if dialect_of(facts.path) and facts.origin is not None:
+        if traits.dialect and facts.origin is not None:
             return Denial(403, "Foreign origin.", "pages may not call a dialect")
         if facts.principal is None:
             return _credential_refusal(facts)
         return (
             self._origin_refusal(facts)
-            or self._scope_refusal(facts, facts.principal)
-            or _body_refusal(facts)
+            or _scope_refusal(facts, facts.principal, needed)
+            or _body_refusal(facts, traits, media_type)
         )
-
-    def permits_conversation(self, facts: RequestFacts) -> bool:
-        """Return whether the credential of a request that passes covers the whole conversation.
-
-        A share link covers it only where that was requested. True for requests that are not about
-        a chat or a file.
-        """
-        if facts.principal is None or ADMIN in facts.principal.scopes:
-            return True
-        needed = self.need(facts)
-        if needed is None or needed.kind not in ("chat", "file"):
-            return True
-        return allows(facts.principal.scopes, needed._replace(level="view"), facts.family)
-
-    def _scope_refusal(self, facts: RequestFacts, principal: Principal) -> Denial | None:
-        if ADMIN in principal.scopes:
-            return None
-        if not allows(principal.scopes, self.need(facts), facts.family):
-            return Denial(403, "Not allowed.", "this credential is not good for that")
-        # The header decides in whose name the desktop acts, so a chat's credential may name only
-        # its own chat and those below it.
-        bound = chats_of(principal.scopes)
-        if (bound or principal.person) and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
-            return Denial(403, "Not allowed.", "this credential speaks for another chat")
-        return None
 
     def _origin_refusal(self, facts: RequestFacts) -> Denial | None:
         own = f"{facts.scheme}://{facts.host}"
@@ -178,6 +208,27 @@ class AccessPolicy:
         return Denial(403, "Missing origin.", "a browser's request must carry its Origin")
 
 
+def _reads_conversation(facts: RequestFacts, needed: Need | None) -> bool:
+    if facts.principal is None or ADMIN in facts.principal.scopes:
+        return True
+    if needed is None or needed.kind not in ("chat", "file"):
+        return True
+    return allows(facts.principal.scopes, needed._replace(level="view"), facts.family)
+
+
+def _scope_refusal(facts: RequestFacts, principal: Principal, needed: Need | None) -> Denial | None:
+    if ADMIN in principal.scopes:
+        return None
+    if not allows(principal.scopes, needed, facts.family):
+        return Denial(403, "Not allowed.", "this credential is not good for that")
+    # The header decides in whose name the desktop acts, so a chat's credential may name only its
+    # own chat and those below it.
+    bound = chats_of(principal.scopes)
+    if (bound or principal.person) and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
+        return Denial(403, "Not allowed.", "this credential speaks for another chat")
+    return None
+
+
 def _credential_refusal(facts: RequestFacts) -> Denial:
     if facts.credential == "none":
         return Denial(
@@ -186,15 +237,14 @@ def _credential_refusal(facts: RequestFacts) -> Denial:
     return Denial(401, "Wrong or ended credential.", wrong_credential=True)
 
 
-def _body_refusal(facts: RequestFacts) -> Denial | None:
+def _body_refusal(facts: RequestFacts, traits: PathTraits, media_type: str) -> Denial | None:
     if not facts.has_body or facts.method in SAFE_METHODS:
         return None
     # A foreign page can make a browser send a body without a type, but not a bearer token: only a
     # request with a token may omit the type.
     if facts.content_type is None and facts.credential == "bearer":
         return None
-    media_type = _media_type(facts.content_type)
-    forms = FORM_TYPES if dialect_of(facts.path) in FORM_DIALECTS else ()
+    forms = FORM_TYPES if traits.dialect in FORM_DIALECTS else ()
     if media_type in (*BODY_TYPES, *forms):
         return None
     return Denial(
@@ -203,12 +253,21 @@ def _body_refusal(facts: RequestFacts) -> Denial | None:
 
 
 def _media_type(content_type: str | None) -> str:
-    return (content_type or "").partition(";")[0].strip().lower()
+    return content_type.partition(";")[0].strip().lower() if content_type else ""
+
+
+def traits_of(path: str) -> PathTraits:
+    """Return the properties of a path."""
+    if is_open(path):
+        return _OPEN
+    dialect = dialect_of(path)
+    return PathTraits(dialect=dialect) if dialect else _ORDINARY
 
 
 def dialect_of(path: str) -> str:
     """Return the dialect that a path belongs to; empty if it belongs to none."""
-    found = _DIALECT.fullmatch(path)
+    # Most paths need no search.
+    found = _DIALECT.fullmatch(path) if _DIALECT_MARK in path else None
     return found[1] if found else ""
 
 
@@ -219,15 +278,17 @@ def is_open(path: str) -> bool:
 
 def host_allowed(host: str | None, listed: Collection[str]) -> bool:
     """Return whether a ``Host`` header names a loopback address, or is listed."""
-    # A host has neither user info nor a path (RFC 9110 section 7.2), which ``urlsplit`` would skip:
-    # another program may read another host there.
-    if host is None or any(mark in host for mark in "@/?#\\"):
-        return False
-    return host in listed or _is_local(host, frozenset(listed))
+    return host is not None and _is_local_or_listed(host, frozenset(listed))
 
 
 @lru_cache(_HOSTS)
-def _is_local(host: str, listed: frozenset[str]) -> bool:
+def _is_local_or_listed(host: str, listed: frozenset[str]) -> bool:
+    # A host has neither user info nor a path (RFC 9110 section 7.2), which ``urlsplit`` would skip:
+    # another program may read another host there.
+    if any(mark in host for mark in "@/?#\\"):
+        return False
+    if host in listed:
+        return True
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
@@ -243,9 +304,12 @@ def _is_local(host: str, listed: frozenset[str]) -> bool:
 
 def largest_body(content_type: str | None, path: str = "") -> int:
     """Return the limit of a body of that type, in bytes."""
+    return _largest_body(_media_type(content_type), path)
+
+
+def _largest_body(media_type: str, path: str) -> int:
     if path == LOGIN:
         return LARGEST_LOGIN
-    media_type = _media_type(content_type)
     large = media_type == "application/octet-stream" or media_type in FORM_TYPES
     return LARGEST_UPLOAD if large else LARGEST_JSON
 

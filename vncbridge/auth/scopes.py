@@ -111,21 +111,55 @@ RULES = (
 """The first rule that matches applies; without one, only administrators pass."""
 
 
+class _Pattern(NamedTuple):
+    """A rule as requests are compared with it."""
+
+    length: int
+    """How many parts a path has, at least or, for a ``whole`` rule, exactly."""
+    whole: bool
+    fixed: tuple[tuple[int, str], ...]
+    """Parts of the path that are not ``*`` and behind its begin, by their position."""
+    id_at: int | None
+    """Position of the id."""
+    kind: Kind
+    level: Level
+
+    def match(self, parts: Sequence[str]) -> Need | None:
+        """Return what a request to a path with this begin needs; None if the rule is no match."""
+        length = len(parts)
+        if length < self.length or (self.whole and length > self.length):
+            return None
+        for position, part in self.fixed:
+            if parts[position] != part:
+                return None
+        return Need(self.kind, "" if self.id_at is None else parts[self.id_at], self.level)
+
+
 def _begin(parts: Sequence[str]) -> tuple[str, ...]:
     """Return the parts of a path that no rule has a ``*`` for."""
     return tuple(parts[: 4 if parts[1:3] == ["api", "v0"] else 2])
 
 
-def _by_begin() -> dict[tuple[str, ...], list[tuple[Rule, list[str]]]]:
-    table: dict[tuple[str, ...], list[tuple[Rule, list[str]]]] = {}
+def _pattern(rule: Rule) -> _Pattern:
+    parts = rule.path.split("/")
+    behind = range(len(_begin(parts)), len(parts))
+    fixed = tuple((at, parts[at]) for at in behind if parts[at] != "*")
+    id_at = parts.index("*") if "*" in parts else None
+    return _Pattern(len(parts), rule.whole, fixed, id_at, rule.kind, rule.level)
+
+
+def _table(*, reads: bool) -> dict[tuple[str, ...], tuple[_Pattern, ...]]:
+    """Return the rules for requests that read, or for others, by the begin of their paths."""
+    table: dict[tuple[str, ...], tuple[_Pattern, ...]] = {}
     for rule in RULES:
-        parts = rule.path.split("/")
-        table.setdefault(_begin(parts), []).append((rule, parts))
+        if reads or not rule.reads:
+            begin = _begin(rule.path.split("/"))
+            table[begin] = (*table.get(begin, ()), _pattern(rule))
     return table
 
 
-_BY_BEGIN = _by_begin()
-"""The rules in their order, by the begin of their paths."""
+_READING, _OTHER = _table(reads=True), _table(reads=False)
+"""The rules in their order, prepared for each request."""
 
 DIALECT_CALLS = (
     "/api/v0/append-file",
@@ -173,13 +207,10 @@ def need(path: str, *, reads: bool, own_desktop: str = "", by_dialect: bool = Fa
         # plane without their prefix.
         path = _seen_from_outside(path, own_desktop)
     parts = path.split("/")
-    for rule, wanted in _BY_BEGIN.get(_begin(parts), ()):
-        if rule.reads and not reads:
-            continue
-        fits = len(parts) == len(wanted) if rule.whole else len(parts) >= len(wanted)
-        if fits and all(w in ("*", part) for w, part in zip(wanted, parts, strict=False)):
-            found = [part for w, part in zip(wanted, parts, strict=False) if w == "*"]
-            return Need(rule.kind, found[0] if found else "", rule.level)
+    for pattern in (_READING if reads else _OTHER).get(_begin(parts), ()):
+        found = pattern.match(parts)
+        if found is not None:
+            return found
     return None
 
 

@@ -16,6 +16,7 @@ TOOL_CALL = "tool-call-id"
 MESSAGE = "tool-call-message-id"
 AGE = "tool-call-age-ms"
 INSTANCE = "instance"
+GENERATION = "generation"
 
 OWN_CHAT = PREFIXES[0] + CHAT
 ROLE = "deskhand-role"

@@ -52,7 +52,11 @@ class EventStreams:
         closing: asyncio.Event | None = None,
         limit: int = LIMIT,
         heartbeat: float = HEARTBEAT_SECONDS,
+        *,
+        source: str = "",
     ) -> None:
+        self.source = source
+        """What distinguishes the ids of its events from those of other services, if it has to."""
         self.closing = closing or asyncio.Event()
         """Set when the service closes; ends all streams and those to come."""
         self.limit = limit

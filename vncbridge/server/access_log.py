@@ -37,6 +37,8 @@ _PREFIXES = tuple(prefix.encode() for prefix in caller_headers.PREFIXES)
 
 Json = dict[str, Any]
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class AccessLog:
     """ASGI middleware, the outermost, so that refused requests are logged as well.
@@ -85,7 +87,7 @@ class AccessLog:
                 # Access control may have added the chat of the credential.
                 known = named if scope["headers"] is headers else _named(scope)
                 line = {**entry(scope, status, at, took), **known, "request_id": request_id}
-                _write(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+                _write(_encode(line))
 
 
 def entry(scope: Scope, status: int, at: float, took: float) -> Json:

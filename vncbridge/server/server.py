@@ -7,6 +7,7 @@ import resource
 import signal
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from email.utils import formatdate
@@ -20,6 +21,7 @@ from deskhand.vncbridge.errors import CannotListen
 
 from .connection_limits import ConnectionLimits
 from .http_protocol import LimitedProtocol, ServerConfig
+from .peer_certificate import CertifiedProtocol, CertifiedStreamProtocol
 from .shutdown_response import ShutdownResponse
 from .unix_socket import bound_path
 from .websocket_protocol import StreamProtocol
@@ -36,6 +38,11 @@ BACKLOG = 512
 
 ACCEPTED_AT_ONCE = 16
 """Connections that asyncio accepts before one of them can be closed for being one too many."""
+
+KEEP_ALIVE_SECONDS = 5
+CERTIFIED_KEEP_ALIVE_SECONDS = 75
+"""For which an idle connection stays open. Clients with certificates keep theirs for less, so that
+none sends a request on a connection that is being closed; a new one takes a whole TLS handshake."""
 
 DESCRIPTORS = 4096
 """Open files for which a process asks if it may."""
@@ -180,12 +187,17 @@ def _within_descriptors(limits: ConnectionLimits) -> ConnectionLimits:
 class CommonHeaders:
     """Adds the headers of every response.
 
-    uvicorn would wake up every second to format ``Date``. The two policies keep pages of other
+    uvicorn would wake up every second to format ``Date``; here a response does it that is the first
+    in its second. The two policies keep pages of other
     origins from a handle to our windows, and our pages from cameras and other devices.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, now: Callable[[], float] = time.time) -> None:
+        """``now`` returns unix time."""
         self._app = app
+        self._now = now
+        self._second = -1
+        self._date = ""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the application and add the header."""
@@ -193,12 +205,17 @@ class CommonHeaders:
         async def dated(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                headers.setdefault("date", formatdate(usegmt=True))
+                headers.setdefault("date", self._dated(int(self._now())))
                 headers.setdefault("cross-origin-opener-policy", OPENER_POLICY)
                 headers.setdefault("permissions-policy", PERMISSIONS)
             await send(message)
 
         await self._app(scope, receive, dated)
+
+    def _dated(self, second: int) -> str:
+        if second != self._second:
+            self._second, self._date = second, formatdate(second, usegmt=True)
+        return self._date
 
 
 class Serving(uvicorn.Server):
@@ -206,7 +223,8 @@ class Serving(uvicorn.Server):
 
     Between requests it sleeps, while uvicorn polls for its end ten times a second. ``ready`` is
     called once requests are accepted, ``closing`` as soon as the shutdown is requested. With
-    ``tls`` every connection is encrypted.
+    ``tls`` every connection is encrypted; ``certified`` if its clients show certificates, which the
+    application gets (`peer_certificate`).
     """
 
     def __init__(
@@ -216,15 +234,17 @@ class Serving(uvicorn.Server):
         closing: Callable[[], None] = lambda: None,
         limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
         tls: ssl.SSLContext | None = None,
+        *,
+        certified: bool = False,
     ) -> None:
         super().__init__(
             ServerConfig(
                 CommonHeaders(ShutdownResponse(app, lambda: self.should_exit)),
                 _within_descriptors(limits),
                 date_header=False,
-                http=LimitedProtocol,
+                http=CertifiedProtocol if certified else LimitedProtocol,
                 backlog=ACCEPTED_AT_ONCE,
-                ws=StreamProtocol,
+                ws=CertifiedStreamProtocol if certified else StreamProtocol,
                 # Pictures are compressed already; zlib would only cost time and memory.
                 ws_per_message_deflate=False,
                 ws_ping_interval=15,
@@ -236,6 +256,9 @@ class Serving(uvicorn.Server):
                 # uvicorn would believe the headers of every local program, and FORWARDED_ALLOW_IPS.
                 proxy_headers=False,
                 ssl_context_factory=None if tls is None else lambda *_: tls,
+                timeout_keep_alive=(
+                    CERTIFIED_KEEP_ALIVE_SECONDS if certified else KEEP_ALIVE_SECONDS
+                ),
                 timeout_graceful_shutdown=CLOSING_SECONDS,
             )
         )

@@ -40,10 +40,14 @@ class Assets:
 
     A desktop service drops its privileges before it serves, and may then be unable to read its
     own package. ``embedders`` are the origins, besides its own, that may frame its pages.
+    ``viewed`` are the hosts, besides its own, to which its pages may open WebSockets.
     """
 
-    def __init__(self, folder: Path, embedders: Sequence[str] = ()) -> None:
-        self._policy = " ".join((PAGE_POLICY, *embedders))
+    def __init__(
+        self, folder: Path, embedders: Sequence[str] = (), viewed: Sequence[str] = ()
+    ) -> None:
+        connect = " ".join(("connect-src 'self'", *(f"wss://{host}" for host in viewed)))
+        self._policy = " ".join((*((connect + ";",) if viewed else ()), PAGE_POLICY, *embedders))
         self._assets = {
             path.relative_to(folder).as_posix(): _read(path)
             for path in sorted(folder.rglob("*"))

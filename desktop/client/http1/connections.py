@@ -1,4 +1,7 @@
-"""The connections to one service: kept open, and opened as many as requests run side by side.
+"""The connections to one place: kept open, and opened as many as requests run side by side.
+
+A place may have several services, as a node has desktops: `Connections` are those of one service,
+which shares the `ConnectionPool` of its place with the others.
 
 A request takes the connection that was used last. The service closes a connection that was idle for
 5 s; one that was idle for almost as long is not used again, because the service may close it while
@@ -6,8 +9,10 @@ a request is on its way.
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -24,14 +29,80 @@ MOST_IDLE = 20
 CONNECT_SECONDS = 10.0
 
 
-class Connections:
+@dataclass(frozen=True)
+class ServicePlace:
+    """A host and port; with ``tls`` the name that its certificate must have."""
+
+    host: str
+    port: int
+    tls: ssl.SSLContext | None = None
+    server_name: str | None = None
+
+
+class ConnectionPool:
     """Connections to a Unix socket, or to a host and port."""
 
-    def __init__(self, place: Path | tuple[str, int], heads: RequestHeads) -> None:
-        self._place = place
-        self._heads = heads
+    def __init__(self, place: Path | ServicePlace) -> None:
+        self.place = place
         self._idle: list[Connection] = []
         self._open: set[Connection] = set()
+
+    def close(self) -> None:
+        """Close all connections; requests end with `ConnectionLost`."""
+        for connection in list(self._open):
+            connection.close()
+        self._open.clear()
+        self._idle.clear()
+
+    def taken(self) -> Connection | None:
+        """Return an idle connection for a request, None if there is none."""
+        oldest = asyncio.get_running_loop().time() - LONGEST_IDLE_SECONDS
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.is_open and connection.idle_since >= oldest:
+                return connection
+            self.drop(connection)
+        return None
+
+    async def opened(self, timeout: float | None) -> Connection:
+        """Return a new connection.
+
+        Raises:
+            OSError: If it cannot be made, or not in time.
+        """
+        loop, place = asyncio.get_running_loop(), self.place
+        longest = CONNECT_SECONDS if timeout is None else min(timeout, CONNECT_SECONDS)
+        async with asyncio.timeout(longest):
+            if isinstance(place, Path):
+                _, connection = await loop.create_unix_connection(Connection, str(place))
+            else:
+                _, connection = await loop.create_connection(
+                    *(Connection, place.host, place.port),
+                    ssl=place.tls,
+                    server_hostname=place.server_name,
+                )
+        self._open.add(connection)
+        return connection
+
+    def release(self, connection: Connection) -> None:
+        """Keep a connection for the next request if it can serve one."""
+        if connection.finish() and len(self._idle) < MOST_IDLE:
+            self._idle.append(connection)
+        else:
+            self.drop(connection)
+
+    def drop(self, connection: Connection) -> None:
+        """Close a connection."""
+        connection.close()
+        self._open.discard(connection)
+
+
+class Connections:
+    """Requests to one service over the connections of its place."""
+
+    def __init__(self, pool: ConnectionPool, heads: RequestHeads) -> None:
+        self._pool = pool
+        self._heads = heads
 
     async def request(self, request: ClientRequest, timeout: float) -> WholeResponse:
         """Send a request and return its response; cancelling ends the request at the service.
@@ -48,7 +119,7 @@ class Connections:
         try:
             return WholeResponse(head, await connection.rest(timeout))
         finally:
-            self._release(connection)
+            self._pool.release(connection)
 
     @asynccontextmanager
     async def stream(
@@ -67,36 +138,24 @@ class Connections:
         try:
             yield DirectReply(head, connection)
         finally:
-            self._release(connection)
+            self._pool.release(connection)
 
     def close(self) -> None:
-        """Close all connections; requests end with `ConnectionLost`."""
-        for connection in list(self._open):
-            connection.close()
-        self._open.clear()
-        self._idle.clear()
-
-    def _taken(self) -> Connection | None:
-        oldest = asyncio.get_running_loop().time() - LONGEST_IDLE_SECONDS
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.is_open and connection.idle_since >= oldest:
-                return connection
-            self._drop(connection)
-        return None
+        """Close all connections of the place; requests end with `ConnectionLost`."""
+        self._pool.close()
 
     async def _begun(
         self, request: ClientRequest, timeout: float | None, upload: Upload | None = None
     ) -> tuple[Connection, ResponseHead]:
         data = self._heads.encoded(request)
-        connection = self._taken()
+        connection = self._pool.taken()
         if connection is not None:
             try:
                 return connection, await self._begin(connection, data, request, timeout, upload)
             except ConnectionLost as error:
                 if error.has_begun or request.method not in ("GET", "HEAD") or upload is not None:
                     raise
-        connection = await self._opened(timeout)
+        connection = await self._pool.opened(timeout)
         return connection, await self._begin(connection, data, request, timeout, upload)
 
     async def _begin(
@@ -116,45 +175,25 @@ class Connections:
                 has_content=request.method != "HEAD",
             )
         except BaseException:
-            self._drop(connection)
+            self._pool.drop(connection)
             raise
 
-    async def _opened(self, timeout: float | None) -> Connection:
-        loop = asyncio.get_running_loop()
-        longest = CONNECT_SECONDS if timeout is None else min(timeout, CONNECT_SECONDS)
-        async with asyncio.timeout(longest):
-            if isinstance(self._place, Path):
-                _, connection = await loop.create_unix_connection(Connection, str(self._place))
-            else:
-                _, connection = await loop.create_connection(Connection, *self._place)
-        self._open.add(connection)
-        return connection
 
-    def _release(self, connection: Connection) -> None:
-        """Keep a connection for the next request if it can serve one."""
-        if connection.finish() and len(self._idle) < MOST_IDLE:
-            self._idle.append(connection)
-        else:
-            self._drop(connection)
-
-    def _drop(self, connection: Connection) -> None:
-        connection.close()
-        self._open.discard(connection)
-
-
-def connections_to(
-    address: str, unix_socket: str | None, fields: Mapping[str, str]
-) -> Connections | None:
+def pool_to(address: str, unix_socket: str | None) -> ConnectionPool | None:
     """Return connections to a service on this machine without TLS, None to any other.
 
-    Requests to others may pass proxies, whose responses need a whole HTTP client. ``fields`` are
-    those of all requests.
+    Requests to others may pass proxies, whose responses need a whole HTTP client.
     """
+    if unix_socket is not None:
+        return ConnectionPool(Path(unix_socket))
     parts = urlsplit(address)
     host = parts.hostname or ""
-    heads = RequestHeads(parts.netloc, parts.path, fields)
-    if unix_socket is not None:
-        return Connections(Path(unix_socket), heads)
     if parts.scheme != "http" or not is_loopback(host):
         return None
-    return Connections((host, parts.port or 80), heads)
+    return ConnectionPool(ServicePlace(host, parts.port or 80))
+
+
+def connections_of(pool: ConnectionPool, address: str, fields: Mapping[str, str]) -> Connections:
+    """Return the connections of the service at an address; ``fields`` are in all requests."""
+    parts = urlsplit(address)
+    return Connections(pool, RequestHeads(parts.netloc, parts.path, fields))

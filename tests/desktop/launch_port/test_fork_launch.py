@@ -13,6 +13,7 @@ from deskhand.desktop.launch_port.exec_launch import ExecLaunch, LaunchConfigura
 from deskhand.desktop.launch_port.fork_launch import MODE, ForkLaunch
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchSpec
 from deskhand.desktop.network.egress import parse_egress
+from tests.live_trees import running
 
 PATIENCE = 60.0
 SPEC = LaunchSpec("00000001", parse_egress("open", [], []))
@@ -48,9 +49,9 @@ def is_forked(desktops: ForkLaunch, folder: Path) -> bool:
 
 def fork_servers() -> list[psutil.Process]:
     """Return those that this process has started, also while they load."""
-    names = (TITLE[0], "deskhand.desktop.fork_server")
-    children = psutil.Process().children()
-    return [one for one in children if any(name in one.cmdline() for name in names)]
+    names = {TITLE[0], "deskhand.desktop.fork_server"}
+    commands = running(psutil.Process().children(), psutil.Process.cmdline)
+    return [process for process, line in commands.items() if not names.isdisjoint(line)]
 
 
 @pytest.mark.slow("it loads all that desktops need, twice")

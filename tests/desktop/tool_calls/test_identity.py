@@ -2,8 +2,8 @@ import pytest
 
 from deskhand.desktop.tool_calls.caller import Caller, CallingChat
 from deskhand.desktop.tool_calls.errors import CallRefused, MalformedCall
+from deskhand.desktop.tool_calls.generations import MOST_CHATS
 from deskhand.desktop.tool_calls.identity import (
-    MOST_CHATS,
     Identity,
     Newest,
     action_identity,

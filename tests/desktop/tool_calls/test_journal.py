@@ -311,3 +311,16 @@ def generation(line: str) -> int:
 def at(line: str) -> float:
     found: float = json.loads(line)[4]
     return found
+
+
+@pytest.mark.parametrize("detached", [False, True])
+def test_the_highest_generation_of_each_chat_outlives_the_service(
+    tmp_path: Path, detached: bool
+) -> None:
+    journal = Journal(tmp_path / "calls.jsonl", detached=detached)
+    journal.began(("a", "1"), "d", 3)
+    journal.ended(("a", "1"), "d", ANSWER, 3)
+    journal.began(("a", "2"), "d", 2)
+    journal.began(("b", "1"), "d")
+    after = Journal(tmp_path / "calls.jsonl", detached=detached)
+    assert after.generations() == {"a": 3, "b": 0}

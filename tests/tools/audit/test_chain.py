@@ -9,6 +9,7 @@ from deskhand.tools.audit.chain import (
     ChainVerifier,
     linked,
     merged,
+    record_of,
     removal,
 )
 
@@ -69,6 +70,14 @@ def test_a_chain_whose_old_records_were_removed_and_that_is_recorded_is_intact()
     assert verified(records[2:], other).problems == []
     forged = linked([removal(replace(records[1], hash="0"), 9.0)], ChainHead("two"))
     assert verified(records[2:], forged).problems == ["the records of one up to 2 were removed"]
+
+
+def test_a_record_is_read_from_its_json() -> None:
+    for record in chain():
+        assert record_of(record.to_json()) == record
+    for wrong in ({}, {**chain()[0].to_json(), "n": "x"}, {**chain()[0].to_json(), "details": 7}):
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            record_of(wrong)
 
 
 def test_equal_neighbours_become_one_event_with_their_number() -> None:

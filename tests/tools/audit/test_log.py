@@ -55,6 +55,23 @@ def test_records_are_read_newest_first_in_pages_and_selected(tmp_path: Path) -> 
     with_log(tmp_path, work)
 
 
+def test_several_control_planes_write_at_once_each_a_chain_of_its_own(tmp_path: Path) -> None:
+    async def work(log: AuditLog, _: Store, clock: Clock) -> None:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as other:
+            logs = (log, AuditLog(other, "two", clock))
+
+            async def write(one: AuditLog) -> None:
+                for n in range(20):
+                    await one.record("owner", f"a{n}", "d1", {})
+
+            await asyncio.gather(*map(write, logs))
+        verifier = await log.verify()
+        assert verifier.problems == []
+        assert [(head.writer, head.n) for head in verifier.heads] == [("one", 20), ("two", 20)]
+
+    with_log(tmp_path, work)
+
+
 def test_a_record_cannot_be_changed_or_removed(tmp_path: Path) -> None:
     async def work(log: AuditLog, store: Store, clock: Clock) -> None:
         clock.now = 4_000_000_000.0
@@ -71,6 +88,7 @@ def test_a_record_cannot_be_changed_or_removed(tmp_path: Path) -> None:
     with_log(tmp_path, work)
 
 
+@pytest.mark.sqlite
 def test_a_record_that_was_changed_without_the_triggers_is_found(tmp_path: Path) -> None:
     async def work(log: AuditLog, store: Store, _: Clock) -> None:
         await log.record("owner", "a", "", {})

@@ -27,7 +27,7 @@ def test_data_is_backed_up(path: str) -> None:
             ".backup/deskhand.db",
         ),
         *("deskhand.db", "deskhand.db-wal", "deskhand.db.before-0062"),
-        *("files/incoming/x", "files/aa/.x.part"),
+        *("files/incoming/x", "files/packs/x.pack", "files/aa/.x.part"),
     ],
 )
 def test_what_belongs_to_a_process_or_is_unfinished_is_not(path: str) -> None:

@@ -438,6 +438,8 @@ class FakeDesktops:
             raise UnknownDesktop(desktop_id)
         del self.known[desktop_id]
 
+    async def locate(self, desktop_id: str) -> None: ...
+
     def client(self, desktop_id: str) -> DesktopClient:
         if desktop_id not in self.services:
             raise UnknownDesktop(desktop_id)

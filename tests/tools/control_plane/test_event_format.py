@@ -48,3 +48,22 @@ def test_a_returning_listener_names_the_last_event_it_had(
     header: str | None, expected: int | None
 ) -> None:
     assert last_seen(header) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [(None, None), ("", None), ("one:12", 12), ("two:12", -1), ("12", -1), ("one:x", -1)],
+)
+def test_of_several_control_planes_each_knows_its_own_events(
+    header: str | None, expected: int | None
+) -> None:
+    assert last_seen(header, "one") == expected
+
+
+def test_an_event_of_one_of_several_control_planes_has_its_name() -> None:
+    assert event_bytes(ChatEvent(7, "deleted", "c1"), "one") == (
+        b"id: one:7\n"
+        b"event: deleted\n"
+        b'data: {"id":"one:7","kind":"deleted","chat_id":"c1","data":{}}\n'
+        b"\n"
+    )

@@ -62,6 +62,11 @@ def test_each_error_has_its_status_and_message(error: Exception, expected: Error
     assert answer(error) == expected
 
 
+def test_what_may_pass_is_answered_with_the_time_of_the_next_attempt() -> None:
+    assert answer(NoDesktop("none is free")).headers == {"Retry-After": "1"}
+    assert answer(ClientGone()).headers == {}
+
+
 def test_a_surprise_has_no_answer() -> None:
     with pytest.raises(ValueError, match="no answer to KeyError"):
         answer(KeyError("x"))

@@ -32,6 +32,27 @@ def test_pages_load_files_that_are_there_by_relative_addresses(
         assert browser.get("/" + name.removeprefix(root)).status_code == 200, name
 
 
+def test_pages_connect_to_the_nodes_of_the_settings_only() -> None:
+    app, alone = FastAPI(), FastAPI()
+    app.include_router(
+        router(("https://e.example",), nodes=("*.desk.example.com", "n7.example.com:8443"))
+    )
+    alone.include_router(router(("https://e.example",)))
+    for path in PAGES:
+        host = {"Host": "attacker.example"}
+        policy = TestClient(app).get(path, headers=host).headers["content-security-policy"]
+        named = "wss://*.desk.example.com wss://n7.example.com:8443"
+        is_sign_in = path == "/login"
+        assert (f"connect-src 'self' {named};" in policy) != is_sign_in
+        assert ("frame-ancestors 'self' https://e.example" in policy) != is_sign_in
+        assert "attacker" not in policy
+        policy = TestClient(alone).get(path, headers=host).headers["content-security-policy"]
+        assert "connect-src" not in policy
+    for path in ("/desktops/d1", "/runs/c1"):
+        assert '<meta name="live-tickets"' in TestClient(app).get(path).text
+        assert '<meta name="live-tickets"' not in TestClient(alone).get(path).text
+
+
 @pytest.mark.parametrize(
     "page", ["compare.html", "home.html", "live.html", "run.html", "system.html"]
 )

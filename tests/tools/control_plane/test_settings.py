@@ -10,6 +10,7 @@ from deskhand.tools.control_plane.settings import (
     BadSetting,
     SettingInForce,
     Settings,
+    check_plane,
     egress_policy,
     load,
     settings_in_force,
@@ -35,6 +36,78 @@ def test_flags_beat_environment_beats_file_beats_defaults() -> None:
     assert settings.most_desktops == 3
     sources = {"listen": "flag", "model": "environment", "most_desktops": "file"}
     assert settings.sources == sources
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ('cluster = "ray://10.0.0.5"', "cluster: give HOST:PORT"),
+        ('internal_listen = "7443"', "internal_listen: give HOST:PORT"),
+        ('internal_listen = "http://10.0.0.5:7443"', "internal_listen: give HOST:PORT"),
+        ('internal_listen = "10.0.0.5:7443"', "certificates and database are needed, too"),
+        ('internal_listen = "10.0.0.5:7443"\ncertificates = "/c"', "and database are needed"),
+    ],
+)
+def test_a_port_for_other_control_planes_has_what_it_needs(lines: str, reason: str) -> None:
+    with pytest.raises(BadSetting, match=reason):
+        load({}, {}, lines, HOME)
+    whole = 'internal_listen = "[fd00::5]:7443"\ncertificates = "/c"\ndatabase = "postgresql://h/d"'
+    assert load({}, {}, whole, HOME).internal_listen == "[fd00::5]:7443"
+
+
+def test_the_database_is_a_file_or_on_a_server() -> None:
+    assert load({}, {}, "", HOME).database_place == HOME / "deskhand.db"
+    url = "postgresql://ann@db.example.com/deskhand"
+    assert load({}, {}, f'database = "{url}"', HOME).database_place == url
+    secret = "postgresql://ann:s3cret@db.example.com/deskhand"
+    found = load({}, {"DESKHAND_DATABASE": secret}, "", HOME)
+    assert found.database_place == secret
+    assert "s3cret" not in repr(found)
+    (shown,) = [one for one in settings_in_force(found) if one.name == "database"]
+    assert shown == SettingInForce("database", HIDDEN, "environment")
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("mysql://ann@db/deskhand", "postgresql://"),
+        ("postgresql://[::1/deskhand", "not valid"),
+        ("postgresql://ann:s3cret@db/deskhand", "PGPASSFILE"),
+        ("postgresql://ann@db/deskhand?password=s3cret", "PGPASSFILE"),
+        ("postgresql://ann@db/deskhand?sslpassword=s3cret", "PGPASSFILE"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(BadSetting, match=f"database: .*{reason}") as caught:
+        load({}, {}, f'database = "{url}"', HOME)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_password_in_the_query_of_the_database_is_refused_in_the_environment_too() -> None:
+    url = "postgresql://ann@db/deskhand?password=s3cret"
+    with pytest.raises(BadSetting, match=r"database: .*PGPASSWORD, PGPASSFILE") as caught:
+        load({}, {"DESKHAND_DATABASE": url}, "", HOME)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_control_plane_with_nodes_needs_a_bucket_and_a_node_does_not() -> None:
+    ray = {"DESKHAND_CLUSTER": "10.0.0.5:6379", "DESKHAND_CERTIFICATES": "/c"}
+    found = load({}, ray, "", HOME)
+    with pytest.raises(BadSetting, match="cluster: database and store are needed, too"):
+        check_plane(found)
+    whole = ray | {"DESKHAND_DATABASE": "postgresql://h/d", "DESKHAND_STORE": "s3://b"}
+    check_plane(load({}, whole, "", HOME))
+    check_plane(load({}, {}, "", HOME))
+
+
+@pytest.mark.parametrize(
+    ("lines", "outlived"),
+    [("", False), ("keep_desktops = true", True), ('cluster = "10.0.0.5:6379"', True)],
+)
+def test_desktops_that_are_kept_and_those_of_nodes_outlive_a_control_plane(
+    lines: str, outlived: bool
+) -> None:
+    assert load({}, {}, lines, HOME).is_outlived is outlived
 
 
 def test_values_get_the_type_of_their_setting() -> None:
@@ -91,8 +164,8 @@ def test_a_mistake_names_its_source(environment: dict[str, str], file: str, mess
 
 
 @pytest.mark.parametrize("name", [one.name for one in fields(Settings) if one.name != "sources"])
-def test_each_setting_is_in_the_documentation(name: str) -> None:
-    assert f"| `{name}` | `{PREFIX}{name.upper()}` |" in DOCUMENTED
+def test_each_setting_is_in_the_documentation_once(name: str) -> None:
+    assert DOCUMENTED.count(f"\n| `{name}` | `{PREFIX}{name.upper()}` |") == 1
 
 
 @pytest.mark.parametrize("store", ["", "s3://films", "s3://films/some/place"])

@@ -1,4 +1,4 @@
-from deskhand.tools.conversation.waiting import WaitingFor, most_urgent, waiting_for
+from deskhand.tools.conversation.waiting import WaitingFor, most_urgent, stored_wait, waiting_for
 
 
 def test_each_kind_has_its_text() -> None:
@@ -12,3 +12,9 @@ def test_the_most_urgent_wait_is_reported_and_of_one_kind_the_oldest() -> None:
     assert most_urgent([]) is None
     assert most_urgent([question, person]) == person
     assert most_urgent([question, new, old]) == old
+
+
+def test_the_wait_for_a_person_in_control_comes_before_a_question() -> None:
+    assert stored_wait(None, None) is None
+    assert stored_wait(None, 2.0) == waiting_for("question", 2.0)
+    assert stored_wait(3.0, 2.0) == waiting_for("human_in_control", 3.0)

@@ -1,12 +1,14 @@
 import asyncio
 import json
 import stat
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
-from deskhand.tools.credentials.accepted import load_credentials, read_token
+from deskhand.tools.credentials.accepted import load_credentials, own_instance, read_token
+from deskhand.tools.credentials.database_clock import DatabaseClock
 from deskhand.tools.store.database import Store
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.policy import Principal, digest
@@ -40,6 +42,7 @@ def with_credentials(folder: Path, work: Callable[[Credentials], Awaitable[None]
     asyncio.run(scenario())
 
 
+@pytest.mark.sqlite
 def test_sessions_and_tokens_outlive_a_restart_as_digests_in_the_database(tmp_path: Path) -> None:
     secrets: list[str] = []
     names: set[str] = set()
@@ -127,3 +130,32 @@ def test_a_file_that_cannot_be_read_ends_sessions_and_not_the_start(
     with_credentials(tmp_path, work)
     with_credentials(tmp_path, work)
     assert len(names) == 1
+
+
+def test_control_planes_of_a_database_share_a_name_of_cookies_and_have_ids_of_their_own(
+    tmp_path: Path,
+) -> None:
+    folders = tmp_path / "first", tmp_path / "second"
+
+    async def scenario() -> None:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
+            found = []
+            for folder in (*folders, *folders):
+                folder.mkdir(exist_ok=True)
+                clock = DatabaseClock(time.time)
+                made = await load_credentials(store, folder, "dh_owner", shared=clock)
+                found.append((made.cookie_name, own_instance(folder)))
+            assert found[:2] == found[2:]
+            (first, own), (second, other) = found[:2]
+            assert first == second == f"deskhand_{own[:8]}"
+            assert own != other
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.sqlite
+def test_the_id_of_one_machine_is_that_of_its_credentials(tmp_path: Path) -> None:
+    async def work(found: Credentials) -> None:
+        assert own_instance(tmp_path) == found.instance
+
+    with_credentials(tmp_path, work)

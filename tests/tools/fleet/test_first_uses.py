@@ -2,6 +2,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
+import pytest
+
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.tools.conversation.errors import NoDesktop
@@ -26,7 +28,9 @@ class FakeService:
 
 
 class Bench:
-    def __init__(self, *answers: str | Exception) -> None:
+    def __init__(
+        self, *answers: str | Exception, keeps_alive: Callable[[], bool] = lambda: True
+    ) -> None:
         self.service = FakeService(*answers)
         self.without_display = {"d1"}
         self.used: list[str] = []
@@ -36,6 +40,7 @@ class Bench:
             lambda _: cast(DesktopClient, self.service),
             lambda desktop_id: desktop_id in self.without_display,
             retry_seconds=0.0,
+            keeps_alive=keeps_alive,
         )
         self.uses.on_use = self._show
 
@@ -90,6 +95,40 @@ def test_a_desktop_that_ends_is_not_waited_for() -> None:
     run(scenario)
 
 
+def test_a_service_that_is_ending_is_no_failure(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario(ends: bool) -> None:
+        bench = Bench(DesktopUnavailable("Connection refused"), *["wanted"] * (not ends))
+
+        async def failing(method: str, path: str, **_: Any) -> dict[str, str]:
+            if ends:
+                bench.without_display.clear()
+            return await FakeService.request(bench.service, method, path)
+
+        bench.service.request = failing  # type: ignore[method-assign]
+        bench.uses.watch("d1")
+        (task,) = [one for one in asyncio.all_tasks() if one.get_name() == "first use of d1"]
+        await task
+
+    run(lambda: scenario(ends=True))
+    assert caplog.messages == []
+    run(lambda: scenario(ends=False))
+    assert caplog.messages == ["the display of d1 is not started: Connection refused"]
+
+
+def test_a_desktop_that_is_being_ended_is_not_waited_for_any_more() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        bench.uses.watch("d1")
+        (task,) = [one for one in asyncio.all_tasks() if one.get_name() == "first use of d1"]
+        await asyncio.sleep(0)
+        bench.uses.forget("d1")
+        bench.uses.forget("d2")
+        await asyncio.wait([task])
+        assert task.cancelled()
+
+    run(scenario)
+
+
 def test_closing_ends_the_waits() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -97,5 +136,24 @@ def test_closing_ends_the_waits() -> None:
         await asyncio.sleep(0)
         await bench.uses.close()
         assert bench.used == []
+
+    run(scenario)
+
+
+def test_a_desktop_that_nobody_wants_is_not_kept_alive_by_the_wait() -> None:
+    answers = iter([False, False, True, True, True])
+    asked: list[bool] = []
+
+    def keeps_alive() -> bool:
+        asked.append(next(answers))
+        return asked[-1]
+
+    async def scenario() -> None:
+        bench = Bench("wanted", keeps_alive=keeps_alive)
+        bench.uses.watch("d1")
+        await bench.shown.wait()
+        await bench.uses.close()
+        assert asked[:3] == [False, False, True]
+        assert bench.used == ["d1"]
 
     run(scenario)

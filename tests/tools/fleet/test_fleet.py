@@ -32,6 +32,8 @@ class Bench:
     folder: Path
     launched: list[str]
     """Applications in their order."""
+    beats: asyncio.Event
+    """Set at each request for the status of a desktop."""
 
     def kill(self) -> None:
         for service in self.services.values():
@@ -50,7 +52,13 @@ async def bench(
     """Adopt ``ids``, but not ``unread``, which have another address or an entry without fields."""
     left = unread or {}
     app = FastAPI()
-    app.add_api_route("/api/v0/desktop", lambda: {"watchers": 0})
+    beats = asyncio.Event()
+
+    async def status() -> dict[str, int]:
+        beats.set()
+        return {"watchers": 0}
+
+    app.add_api_route("/api/v0/desktop", status)
     launched: list[str] = []
 
     async def launch(body: dict[str, str]) -> dict[str, str]:
@@ -74,8 +82,9 @@ async def bench(
     fleet = Fleet(
         *(entries, launcher(folder / "run"), folder / "run", SocketFolder(folder / "sockets")),
         *(folder / "logs", lambda name: f"/desktops/{name}"),
+        heartbeat_seconds=0.01,
     )
-    made = Bench(fleet, services, folder, launched)
+    made = Bench(fleet, services, folder, launched, beats)
     try:
         async with asyncio.timeout(LIMIT), serving(app, bound):
             assert set(await fleet.open()) == set(ids)
@@ -162,5 +171,40 @@ def test_a_start_that_fails_leaves_no_token(tmp_path: Path) -> None:
             with pytest.raises(DesktopNotStarted):
                 await b.fleet.start("a")
             assert list((tmp_path / "entries").iterdir()) == []
+
+    asyncio.run(scenario())
+
+
+def test_desktops_are_kept_alive_while_they_are_wanted(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, A) as b:
+            asked = asyncio.Event()
+            wanted = [False]
+
+            def keeps_alive() -> bool:
+                asked.set()
+                return wanted[0]
+
+            b.fleet.keeps_alive = keeps_alive
+            for _ in range(2):
+                asked.clear()
+                await asked.wait()
+            # A heartbeat that had begun before has ended at the second question.
+            b.beats.clear()
+            for _ in range(3):
+                asked.clear()
+                await asked.wait()
+            assert not b.beats.is_set()
+            wanted[0] = True
+            await b.beats.wait()
+
+    asyncio.run(scenario())
+
+
+def test_a_template_of_a_desktop_is_known(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, A, template="office") as b:
+            assert b.fleet.template_of(A) == "office"
+            assert b.fleet.template_of(B) == ""
 
     asyncio.run(scenario())

@@ -13,7 +13,7 @@ from deskhand.desktop.launch_port.keeper_records import KeeperRecords
 from deskhand.tools.fleet.registry import DesktopRegistry, RegisteredDesktop
 from deskhand.tools.fleet.remains import FleetRemains
 from deskhand.tools.fleet.sockets import SocketFolder
-from deskhand.tools.recovery.ports import LeftRecording
+from deskhand.tools.recovery.ports import LeftRecording, Remains
 from tests.tools.control_plane.fakes import LIMIT
 from tests.tools.fleet.launchers import OWNER, launcher
 from tests.tools.fleet.test_registry import entry
@@ -57,15 +57,15 @@ def test_the_recordings_of_a_dead_desktop_are_listed_opened_and_removed(tmp_path
     bench = Bench(tmp_path)
     bench.add(DEAD, A, B)
     (bench.root / DEAD / "recordings" / A / "x.tmp").touch()
-    left = bench.remains.list()
-    assert left == [LeftRecording(DEAD, A, ("1.mp4",)), LeftRecording(DEAD, B, ("1.mp4",))]
+    left = bench.remains.list().recordings
+    assert left == (LeftRecording(DEAD, A, ("1.mp4",)), LeftRecording(DEAD, B, ("1.mp4",)))
     with os.fdopen(bench.remains.open(left[0], "1.mp4"), "rb") as file:
         assert file.read() == b"video"
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.write(file.fileno(), b"x")
     bench.remains.remove(left[0])
     bench.remains.remove(left[0])
-    assert bench.remains.list() == [left[1]]
+    assert bench.remains.list() == Remains((left[1],))
     bench.remains.remove(left[1])
     assert not (bench.root / DEAD).exists()
     assert list(bench.entries.all()) == []
@@ -74,11 +74,12 @@ def test_the_recordings_of_a_dead_desktop_are_listed_opened_and_removed(tmp_path
 def test_a_desktop_that_runs_is_left_alone(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     made = bench.add(LIVING, A, pid=os.getpid())
-    assert bench.remains.list() == []
+    assert bench.remains.list() == Remains(())
     left = LeftRecording(LIVING, A, ("1.mp4",))
     with pytest.raises(FileNotFoundError):
         bench.remains.open(left, "1.mp4")
-    bench.remains.remove(left)
+    with pytest.raises(BlockingIOError, match=f"the desktop {LIVING} is not dead"):
+        bench.remains.remove(left)
     assert not bench.remains.remove_vacant(made.id)
     assert (bench.root / LIVING / "recordings" / A / "1.mp4").exists()
 
@@ -96,11 +97,13 @@ def test_a_service_that_outlives_its_keeper_is_waited_for(tmp_path: Path) -> Non
 
         serving = asyncio.create_task(asyncio.to_thread(serve))
         await asyncio.to_thread(holds.wait, LIMIT)
-        assert bench.remains.list() == []
+        assert bench.remains.list() == Remains((), frozenset({DEAD}))
+        with pytest.raises(BlockingIOError):
+            bench.remains.remove(LeftRecording(DEAD, A, ()))
         waiting = asyncio.create_task(bench.remains.released(made.id))
         ends.set()
         await asyncio.gather(serving, waiting)
-        assert [left.recording_id for left in bench.remains.list()] == [A]
+        assert [left.recording_id for left in bench.remains.list().recordings] == [A]
 
     asyncio.run(asyncio.wait_for(scenario(), LIMIT))
 
@@ -123,8 +126,10 @@ def test_what_is_no_file_of_the_desktop_is_not_opened(tmp_path: Path) -> None:
     ):
         with pytest.raises(OSError):  # noqa: PT011 - each kind has its own
             bench.remains.open(LeftRecording(DEAD, recording_id, ()), name)
-    for recording_id in (A, B, ".."):
+    for recording_id in (A, B):
         bench.remains.remove(LeftRecording(DEAD, recording_id, ()))
+    with pytest.raises(OSError, match="the value of recording is wrong"):
+        bench.remains.remove(LeftRecording(DEAD, "..", ()))
     assert secret.read_text() == "of the control plane"
     assert (tmp_path / "5.mp4").exists()
 

@@ -9,7 +9,6 @@ from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.tools.fleet.reports import ReportFollower
 from tests.tools.control_plane.fakes import LIMIT, local_socket, serving
-from tests.tools.fleet.test_registry import entry
 
 REFUSED = '{"id":"b-3","kind":"egress_refused","at":1,"data":{"address":"10.0.0.1"}}'
 STATUS = '{"id":"b-2","kind":"agent_status","at":1,"data":{"chat_id":"a"}}'
@@ -48,7 +47,7 @@ def test_reports_are_passed_on_and_a_broken_stream_is_read_on() -> None:
         async with asyncio.timeout(LIMIT), serving(app, bound):
             async with ReportFollower(client, again_seconds=0.0) as follower:
                 follower.on_refused = follower.on_status = refused
-                follower.follow(entry(1))
+                follower.follow("ab12")
                 await over.wait()
             for one in clients:
                 await one.close()

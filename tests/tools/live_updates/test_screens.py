@@ -43,6 +43,8 @@ class FakeDesktops:
     def __init__(self, screen: FakeScreen) -> None:
         self.screen = screen
 
+    async def locate(self, desktop_id: str) -> None: ...
+
     def client(self, desktop_id: str) -> FakeScreen:
         if desktop_id != "d1":
             raise UnknownDesktop(desktop_id)

@@ -134,7 +134,7 @@ def test_a_credential_has_the_rights_of_an_owner_unless_it_is_a_person_of_anothe
 def test_a_login_code_of_a_person_signs_in_as_the_person(tmp_path: Path) -> None:
     async def work(made: Opened) -> None:
         ada = await made.people.add("Ada", "owner", "owner")
-        cookie = await made.credentials.sign_in(made.credentials.new_code(ada.id))
+        cookie = await made.credentials.sign_in(await made.credentials.new_code(ada.id))
         assert cookie is not None
         found = made.credentials.by_cookie(cookie)
         assert found is not None

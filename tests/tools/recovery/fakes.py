@@ -1,9 +1,10 @@
 """Dead desktops with recordings, running desktops with recordings that stay, and a chat of them."""
 
 import asyncio
+import errno
 import os
 import shutil
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.run_recording import FetchedRecording, StayingRecording, session
-from deskhand.tools.recovery.ports import FinishedSession, LeftRecording
+from deskhand.tools.recovery.ports import FinishedSession, LeftRecording, Remains
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.store import chats, files, turns
 from deskhand.tools.store.database import Store
@@ -31,22 +32,32 @@ class FakeRemains:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.lists_locked = self.removals_locked = 0
+        """How often the desktop's lock is taken by another desktop that starts."""
 
     def add(self, desktop_id: str, recording_id: str, data: bytes = b"video") -> None:
         folder = self.folder / desktop_id / recording_id
         folder.mkdir(parents=True)
         (folder / "1.mp4").write_bytes(data)
 
-    def list(self) -> Sequence[LeftRecording]:
-        return [
-            LeftRecording(path.parent.name, path.name, tuple(sorted(os.listdir(path))))  # noqa: PTH208
-            for path in sorted(self.folder.glob("*/*"))
-        ]
+    def list(self) -> Remains:
+        if self.lists_locked:
+            self.lists_locked -= 1
+            return Remains((), frozenset(path.name for path in self.folder.glob("*")))
+        return Remains(
+            tuple(
+                LeftRecording(path.parent.name, path.name, tuple(sorted(os.listdir(path))))  # noqa: PTH208
+                for path in sorted(self.folder.glob("*/*"))
+            )
+        )
 
     def open(self, left: LeftRecording, name: str) -> int:
         return os.open(self.folder / left.desktop_id / left.recording_id / name, os.O_RDONLY)
 
     def remove(self, left: LeftRecording) -> None:
+        if self.removals_locked:
+            self.removals_locked -= 1
+            raise BlockingIOError(errno.EAGAIN, "the desktop is not dead")
         shutil.rmtree(self.folder / left.desktop_id / left.recording_id, ignore_errors=True)
 
 

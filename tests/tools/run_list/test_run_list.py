@@ -11,7 +11,7 @@ from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.schema import FileRow
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 PROMPTS = {"a": "Order drei Lämpchen", "b": "Write 100% of the report", "c": "Order three lamps"}
 
@@ -37,7 +37,7 @@ async def _add(session: AsyncSession) -> None:
 
 def found(folder: Path, *filters: RunFilter) -> list[str]:
     async def scenario() -> list[str]:
-        async with await Store.open(folder / "deskhand.db") as store:
+        async with await Store.open(database(folder / "deskhand.db")) as store:
             await store.write(_add)
             runs = RunList(store)
             pages = [await runs.page(wanted, 10, None) for wanted in filters]
@@ -48,7 +48,7 @@ def found(folder: Path, *filters: RunFilter) -> list[str]:
 
 def test_runs_are_listed_newest_first_page_by_page(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(_add)
             runs = RunList(store)
             first = await runs.page(RunFilter(), 2, None)
@@ -90,7 +90,7 @@ def test_filters_hold_together(tmp_path: Path) -> None:
 
 def test_pinned_runs_those_of_a_person_and_families_are_found(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(_add)
 
             async def change(session: AsyncSession) -> None:

@@ -13,20 +13,25 @@ from deskhand.tools.store import chats, ownership, turns
 from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
-from deskhand.tools.store.schema import Base
-from tests.tools.store.fakes import chat_row
+from deskhand.tools.store.tables import desktops, held_pictures, questions, shared
+from deskhand.tools.store.tables.base import Base
+from tests.tools.store.fakes import chat_row, database
 
 
 def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> None:
     # Their imports declare tables that are not in the module of the schema.
-    for row in (tables.PersonRow, ownership.RunShareRow):
+    others = (
+        *(desktops.DesktopRow, held_pictures.HeldPictureRow, questions.QuestionRow),
+        *(ownership.RunShareRow, shared.PlaneRow, tables.PersonRow),
+    )
+    for row in others:
         assert row.metadata is Base.metadata
 
     def differences(connection: Connection) -> list[object]:
         return list(compare_metadata(MigrationContext.configure(connection), Base.metadata))
 
     async def scenario() -> list[object]:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
 
             async def compare(session: AsyncSession) -> list[object]:
                 return await (await session.connection()).run_sync(differences)
@@ -36,11 +41,12 @@ def test_the_migrated_schema_is_the_one_the_models_describe(tmp_path: Path) -> N
     assert asyncio.run(scenario()) == []
 
 
+@pytest.mark.sqlite
 def test_the_deletion_of_a_stored_file_reads_the_steps_by_an_index(tmp_path: Path) -> None:
     query = "EXPLAIN QUERY PLAN SELECT 1 FROM steps WHERE screenshot_file_id = 'f'"
 
     async def scenario() -> str:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
 
             async def plan(session: AsyncSession) -> str:
                 return str((await session.execute(text(query))).one()[-1])
@@ -50,6 +56,7 @@ def test_the_deletion_of_a_stored_file_reads_the_steps_by_an_index(tmp_path: Pat
     assert "USING COVERING INDEX ix_steps_screenshot_file_id" in asyncio.run(scenario())
 
 
+@pytest.mark.sqlite
 def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path) -> None:
     async def record(session: AsyncSession) -> None:
         await _add(session, "a")
@@ -64,16 +71,17 @@ def test_recordings_of_a_database_of_the_first_version_are_listed(tmp_path: Path
         await (await session.connection()).run_sync(run)
 
     async def scenario() -> list[str]:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(record)
             await store.write(downgrade)
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             page = await store.read_short(lambda s: chats.recorded(s, 9, None))
             return [chat.id for chat in page.chats]
 
     assert asyncio.run(scenario()) == ["a"]
 
 
+@pytest.mark.sqlite
 def test_the_cost_of_turns_of_an_earlier_version_is_not_known(tmp_path: Path) -> None:
     async def used(session: AsyncSession) -> None:
         await _add(session, "a")
@@ -88,11 +96,11 @@ def test_the_cost_of_turns_of_an_earlier_version_is_not_known(tmp_path: Path) ->
 
     async def scenario() -> list[float | None]:
         costs = []
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(used)
             costs.append((await store.read(lambda s: chats.view(s, "a"))).usage.cost_usd)
             await store.write(downgrade)
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             view = await store.read(lambda s: chats.view(s, "a"))
             assert view.usage.input_tokens == 5
             return [*costs, view.usage.cost_usd]
@@ -102,17 +110,18 @@ def test_the_cost_of_turns_of_an_earlier_version_is_not_known(tmp_path: Path) ->
 
 def test_opening_again_finds_what_was_written(tmp_path: Path) -> None:
     async def scenario() -> str:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             await store.write(lambda session: _add(session, "a"))
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             return (await store.read(lambda session: chats.get(session, "a"))).title
 
     assert asyncio.run(scenario()) == "Chat a"
 
 
+@pytest.mark.sqlite
 def test_every_connection_checks_foreign_keys_and_writes_ahead(tmp_path: Path) -> None:
     async def scenario() -> list[object]:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
 
             async def pragmas(session: AsyncSession) -> list[object]:
                 names = ("foreign_keys", "journal_mode", "synchronous", "busy_timeout")
@@ -129,7 +138,7 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
         raise RuntimeError("no")
 
     async def scenario() -> int:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             with pytest.raises(RuntimeError):
                 await store.write(add_and_fail)
             return len(await store.read(lambda s: chats.in_states(s, ["waiting"])))
@@ -139,7 +148,7 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
 
 def test_a_cancelled_caller_does_not_cut_a_transaction_in_half(tmp_path: Path) -> None:
     async def scenario() -> list[str]:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             begun = asyncio.Event()
 
             async def work(session: AsyncSession) -> None:
@@ -162,7 +171,7 @@ def test_a_caller_that_is_cancelled_again_and_again_waits_for_its_transaction(
     tmp_path: Path,
 ) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             begun, released = asyncio.Event(), asyncio.Event()
 
             async def work(session: AsyncSession) -> None:
@@ -188,7 +197,7 @@ def test_a_caller_that_is_cancelled_again_and_again_waits_for_its_transaction(
 
 def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
     async def scenario() -> int:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
 
             async def read_then_write(name: str) -> None:
                 async def work(session: AsyncSession) -> None:
@@ -203,6 +212,7 @@ def test_many_writers_at_once_all_get_their_turn(tmp_path: Path) -> None:
     assert asyncio.run(scenario()) == 20
 
 
+@pytest.mark.sqlite
 def test_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
     async def fill(session: AsyncSession) -> None:
         await session.execute(text("PRAGMA max_page_count=1"))
@@ -210,7 +220,7 @@ def test_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
             await _add(session, f"{number}")
 
     async def scenario() -> str:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             with pytest.raises(StoreUnavailable) as caught:
                 await store.write(fill)
             assert await store.read(lambda s: chats.in_states(s, ["waiting"])) == []
@@ -219,6 +229,7 @@ def test_a_full_disk_is_reported_as_such(tmp_path: Path) -> None:
     assert "is full" in asyncio.run(scenario())
 
 
+@pytest.mark.sqlite
 def test_a_path_that_cannot_hold_a_database_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
@@ -233,6 +244,7 @@ def test_a_path_that_cannot_hold_a_database_is_reported_in_one_line(tmp_path: Pa
     assert "\n" not in message
 
 
+@pytest.mark.sqlite
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "deskhand.db").write_text("This is a letter, not a database." * 100)
 
@@ -245,14 +257,14 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
 
             async def pretend(session: AsyncSession) -> None:
                 await session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
 
             await store.write(pretend)
         with pytest.raises(StoreUnavailable, match="9999"):
-            await Store.open(tmp_path / "deskhand.db")
+            await Store.open(database(tmp_path / "deskhand.db"))
 
     asyncio.run(scenario())
 

@@ -4,8 +4,8 @@ import asyncio
 import errno
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,30 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.faults.health import patience
-from tests.tools.store.fakes import chat_row, database
+from tests.tools.store.fakes import FakePatience, chat_row, database
+
+pytestmark = pytest.mark.sqlite
 
 LIMIT = 20.0
 SHORT = FaultTiming(busy=0.01, first_delay=0.01, longest_delay=0.02, longest_check=0.01, quiet=0.0)
-
-
-class FakePatience:
-    """Reports to the test that a caller waits."""
-
-    def __init__(self) -> None:
-        self.waits = asyncio.Event()
-        self.waiting_now = 0
-
-    def waiting(self) -> AbstractAsyncContextManager[None]:
-        return self._waiting()
-
-    @asynccontextmanager
-    async def _waiting(self) -> AsyncIterator[None]:
-        self.waiting_now += 1
-        self.waits.set()
-        try:
-            yield
-        finally:
-            self.waiting_now -= 1
 
 
 @contextmanager

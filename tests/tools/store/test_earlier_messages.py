@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+import pytest
 from alembic import command
 from sqlalchemy import Connection, text
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -11,6 +12,8 @@ from deskhand.tools.store import messages
 from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
 from tests.tools.store.fakes import chat_row
+
+pytestmark = pytest.mark.sqlite
 
 QUEUED = """
 INSERT INTO messages (chat_id, position, role, content, created_at)

@@ -1,4 +1,5 @@
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -114,3 +115,30 @@ def test_a_linked_file_stays_at_its_source_and_may_be_stored_again(tmp_path: Pat
         assert source.exists()
         assert [path.name for path in (tmp_path / "files").rglob("*") if path.is_file()] == ["one"]
     assert store.load("one") == b"video"
+
+
+def test_a_pack_has_the_files_that_are_here_when_it_is_written(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    one, two, three = (store.save(data).id for data in (b"1", b"22", b"333"))
+    store.delete(one)
+
+    def head_of(sizes: Sequence[tuple[str, int]]) -> bytes:
+        # The first attempt finds this one, which is then removed.
+        store.delete(two)
+        return str(len(sizes)).encode()
+
+    assert store.write_pack("a.pack", head_of, [one, two, three])
+    assert store.pack_path("a.pack").read_bytes() == b"1333"
+    assert not store.write_pack("b.pack", head_of, [one, two])
+    assert store.packs() == ["a.pack"]
+    store.remove_pack("a.pack")
+    store.remove_pack("a.pack")
+    assert not list((tmp_path / "packs").iterdir())
+
+
+def test_a_file_is_restored_unless_it_is_here(tmp_path: Path) -> None:
+    store = FileStore(tmp_path)
+    store.restore("ab-1", b"one")
+    store.restore("ab-1", b"two")
+    assert store.load("ab-1") == b"one"
+    assert [file_id for file_id, _ in store.stamps()] == ["ab-1"]

@@ -138,7 +138,7 @@ def test_a_file_of_a_chat_that_is_no_more_comes_back_alone(tmp_path: Path) -> No
     async def scenario() -> None:
         async with shelf(tmp_path) as s:
             await s.put("recording")
-        async with await Store.open(tmp_path / "new.db") as empty:
+        async with await Store.open(database(tmp_path / "new.db")) as empty:
             library = StorageMaintenance(empty, tmp_path / "files", lambda: 1.0)
             assert await library.rebuild() == Rebuilt(1, 0)
             (kept,) = await empty.read(files.kept)

@@ -19,13 +19,31 @@ class FakeDepot:
         self.held: dict[str, bytes] = {}
         self.puts: list[str] = []
         self.broken = False
+        self.refused = ""
+        """Name of an object that is not accepted."""
         self.changed = asyncio.Event()
 
     async def put(self, name: str, source: Path) -> None:
-        self._check()
+        self._check(name)
         self.held[name] = await asyncio.to_thread(source.read_bytes)
         self.puts.append(name)
         self.changed.set()
+
+    async def put_whole(self, name: str, source: Path) -> None:
+        await self.put(name, source)
+
+    async def put_bytes(self, name: str, data: bytes) -> None:
+        self._check(name)
+        self.held[name] = data
+        self.puts.append(name)
+        self.changed.set()
+
+    async def put_url(self, name: str) -> str:
+        return f"http://depot/{name}"
+
+    async def size(self, name: str) -> int | None:
+        self._check(name)
+        return len(self.held[name]) if name in self.held else None
 
     async def read(self, name: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
         self._check()
@@ -42,8 +60,8 @@ class FakeDepot:
         self._check()
         return sorted(self.held)
 
-    def _check(self) -> None:
-        if self.broken:
+    def _check(self, name: str = "-") -> None:
+        if self.broken or name == self.refused:
             self.changed.set()
             raise BucketUnavailable("s3://b", "no route")
 
@@ -59,7 +77,7 @@ def test_a_file_and_its_description_are_moved_off_this_disk(tmp_path: Path) -> N
         assert object_store.held == {name: b"film", f"{name}.json": b"words"}
         assert object_store.puts == [name, f"{name}.json"]
         assert list(disk.stamps()) == []
-        assert await upload_queue.load(made.id) == b"film"
+        assert [chunk async for chunk in upload_queue.read(made.id)] == [b"film"]
         assert await upload_queue.descriptions() == [(made.id, "words")]
 
     asyncio.run(scenario())
@@ -144,3 +162,77 @@ def test_a_file_that_changed_since_it_was_sent_stays(tmp_path: Path) -> None:
     disk.describe(made.id, "news")
     assert not disk.drop(name, stamps)
     assert disk.load(made.id) == b"film"
+
+
+class Rows:
+    """Which files have a row, and what was written to it."""
+
+    def __init__(self, *known: str) -> None:
+        self.known = set(known)
+        self.written: list[list[str]] = []
+
+    async def uploaded(self, ids: Sequence[str]) -> frozenset[str]:
+        self.written.append(list(ids))
+        return frozenset(self.known.intersection(ids))
+
+
+def test_rows_are_written_after_the_uploads_together(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        one, two = sorted(disk.save(data).id for data in (b"1", b"2"))
+        rows = Rows(one, two)
+        moves = UploadQueue(disk, object_store, uploaded=rows.uploaded, record_seconds=0)
+        object_store.broken = True
+        with pytest.raises(BucketUnavailable):
+            await moves.move()
+        assert rows.written == []
+        object_store.broken = False
+        await moves.move()
+        await moves.move()
+        assert rows.written == [[one, two]]
+
+    asyncio.run(scenario())
+
+
+def test_rows_are_written_for_what_was_uploaded_before_a_failure(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        one, two = sorted(disk.save(data).id for data in (b"1", b"2"))
+        rows = Rows(one, two)
+        moves = UploadQueue(disk, object_store, linger=0, uploaded=rows.uploaded)
+        object_store.refused = f"{two[:2]}/{two}"
+        with pytest.raises(BucketUnavailable):
+            await moves.move()
+        assert rows.written == [[one]]
+        assert (disk.path(one).exists(), disk.path(two).exists()) == (False, True)
+
+    asyncio.run(scenario())
+
+
+def test_a_file_stays_on_this_disk_until_it_has_a_row(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, object_store = FileStore(tmp_path), FakeDepot()
+        rows = Rows()
+        moves = UploadQueue(disk, object_store, linger=0, uploaded=rows.uploaded, record_seconds=0)
+        made = disk.save(b"picture")
+        await moves.move()
+        assert disk.path(made.id).exists()
+        rows.known.add(made.id)
+        await moves.move()
+        assert not disk.path(made.id).exists()
+        assert object_store.puts == [f"{made.id[:2]}/{made.id}"]
+
+    asyncio.run(scenario())
+
+
+def test_rows_are_written_once_in_an_interval(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        disk, rows = FileStore(tmp_path), Rows()
+        moves = UploadQueue(disk, FakeDepot(), uploaded=rows.uploaded, record_seconds=1000)
+        first = disk.save(b"1")
+        await moves.move()
+        disk.save(b"2")
+        await moves.move()
+        assert rows.written == [[first.id]]
+
+    asyncio.run(scenario())

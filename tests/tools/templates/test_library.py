@@ -7,6 +7,7 @@ from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.templates.errors import BadTemplate, UnknownTemplate
 from deskhand.tools.templates.library import TemplateLibrary, listed
 from deskhand.tools.templates.list_tool import ListTemplatesTool
+from deskhand.tools.templates.template import LARGEST_TEMPLATE
 from tests.tools.kit.machine import FakeMachine
 
 
@@ -70,3 +71,19 @@ async def uses() -> dict[str, int]:
 
 def call(tool: ListTemplatesTool, **arguments: object) -> ToolOutcome:
     return asyncio.run(tool.call(dict(arguments), FakeMachine().context()))
+
+
+def test_a_template_that_was_put_is_found_and_a_wrong_one_is_not_stored(tmp_path: Path) -> None:
+    templates = TemplateLibrary(tmp_path / "templates")
+    templates.put("office", "size: 1280x720")
+    templates.put("office", "size: 1024x768")
+    assert templates.get("office").size == "1024x768"
+    for name, content in (
+        ("office", "size: large"),
+        ("../office", "{}"),
+        ("office", "#" * (LARGEST_TEMPLATE + 1)),
+    ):
+        with pytest.raises(BadTemplate):
+            templates.put(name, content)
+    assert templates.get("office").size == "1024x768"
+    assert templates.names() == ("office",)

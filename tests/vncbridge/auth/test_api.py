@@ -26,12 +26,22 @@ async def kin(kind: str, name: str) -> frozenset[str]:
     return frozenset(KIN.get(name, {name}))
 
 
+async def me(_: Request) -> str:
+    return "me"
+
+
+def own_url(desktop: str, bearer: Principal, seconds: float) -> str:
+    if bearer.origin:
+        return ""
+    return f"wss://there/{desktop}?{bearer.name}&{bearer.scopes[0]}&{bearer.via}&{seconds:g}"
+
+
 def application() -> FastAPI:
     credentials = Credentials("cafe0123", lambda: 1_000_000.0)
     credentials.accept_token("dh_owner", Principal("owner"))
     app = FastAPI()
     app.include_router(tokens_router(credentials, lambda: "http://here"))
-    app.include_router(tickets_router(credentials, "/api/v0/desktop/tickets", lambda request: "me"))
+    app.include_router(tickets_router(credentials, "/api/v0/desktop/tickets", me, own_url))
 
     @app.websocket("/api/v0/desktop/vnc")
     async def vnc(websocket: WebSocket) -> None:
@@ -192,6 +202,21 @@ def test_a_ticket_gives_no_more_than_its_asker_has() -> None:
         ]
         assert asked == [403, 201, 400, 400]
         assert (await client.post(path, headers=headers)).status_code == 201
+
+    served(scenario)
+
+
+def test_the_address_of_a_desktop_of_its_own_gets_the_rights_of_the_ticket() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: str) -> None:
+        made = await issue(client, "desktop:me:view", name="guest")
+        path = "/api/v0/desktop/tickets"
+        answer = await client.post(path, json={"ttl_s": 9}, headers=bearer(made))
+        named = f"guest&desktop:me:view&('token:{made['id']}',)&9"
+        assert answer.json()["url"] == f"wss://there/me?{named}"
+        # One that has none is reached through the service.
+        elsewhere = {"origin": "https://desk.example"}
+        answer = await client.post(path, json=elsewhere, headers=bearer(made))
+        assert set(answer.json()) == {"ticket", "expires_at", "role"}
 
     served(scenario)
 

@@ -100,7 +100,7 @@ def test_a_page_without_a_session_leads_to_the_login_page() -> None:
 
 def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
-        body = {"code": credentials.new_code()}
+        body = {"code": await credentials.new_code()}
         signed = await client.post("/api/v0/login", json=body)
         assert signed.status_code == 200
         cookie = signed.headers["set-cookie"]
@@ -119,7 +119,7 @@ def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -
 
 def test_signing_out_ends_the_session_beside_cookies_of_other_services() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
-        value = await credentials.sign_in(credentials.new_code())
+        value = await credentials.sign_in(await credentials.new_code())
         client.cookies.clear()
         cookies = f'theme={{"dark": true}}; {credentials.cookie_name}={value}'
         headers = {"Origin": str(client.base_url).rstrip("/"), "Cookie": cookies}
@@ -249,7 +249,7 @@ def test_the_credentials_of_dialects_count_nowhere_else() -> None:
 
 def test_a_cookie_does_not_count_for_a_dialect() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
-        code = {"code": credentials.new_code()}
+        code = {"code": await credentials.new_code()}
         assert (await client.post("/api/v0/login", json=code)).status_code == 200
         assert (await client.get("/page")).status_code == 200
         assert (await client.get("/api/v0/desktop/as/cua/status")).status_code == 401

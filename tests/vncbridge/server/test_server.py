@@ -9,9 +9,16 @@ from pathlib import Path
 import httpx2
 import pytest
 from fastapi import FastAPI
+from starlette.types import Message, Receive, Scope, Send
 
 from deskhand.vncbridge.errors import CannotListen
-from deskhand.vncbridge.server.server import Address, Serving, listening, parse_address
+from deskhand.vncbridge.server.server import (
+    Address,
+    CommonHeaders,
+    Serving,
+    listening,
+    parse_address,
+)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +112,30 @@ def test_a_missing_folder_is_reported_with_its_reason(tmp_path: Path) -> None:
         listening(Address(path=tmp_path / "none" / "api.sock")),
     ):
         pytest.fail("must not listen")
+
+
+def test_every_response_has_the_date_of_its_second() -> None:
+    now, sent = 1_000_000_000.9, []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: Message) -> None:
+        sent.append(dict(message["headers"])[b"date"])
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def scenario() -> None:
+        nonlocal now
+        headers = CommonHeaders(app, lambda: now)
+        for passed in (0.0, 0.0, 0.2):
+            now += passed
+            await headers({"type": "http"}, receive, send)
+
+    asyncio.run(scenario())
+    first = b"Sun, 09 Sep 2001 01:46:40 GMT"
+    assert sent == [first, first, first.replace(b"40", b"41")]
 
 
 def test_sigterm_ends_it_with_a_clean_return() -> None:

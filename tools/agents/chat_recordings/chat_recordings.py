@@ -5,7 +5,8 @@ files:
 
 - ``ensure`` starts the recorder before the first tool call of a turn. A turn without calls has no
   recording.
-- ``finish`` stops it, downloads the videos and the thumbnail, and lists them with the parent.
+- ``finish`` stops it, downloads the videos and the thumbnail, and lists them with the parent. The
+  host of the desktop puts them straight to the bucket, if there is one and the host is another one.
 - ``clear`` removes the desktop service's copy, and only after the turn's row names the stored
   files. Until then a crash loses nothing: the copy is still there.
 - ``leave`` keeps the recorder running when the control plane ends and its desktops stay.
@@ -21,7 +22,13 @@ from collections.abc import Awaitable, Callable
 from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.store.stored_files import StoredFiles
 
-from .turn_recording import NoSecrets, Recorded, RecordedSecrets, TurnRecording
+from .turn_recording import (
+    UPLOAD_SECONDS,
+    NoSecrets,
+    Recorded,
+    RecordedSecrets,
+    TurnRecording,
+)
 
 DOWNLOADS = 4
 """Videos that are downloaded at the same time; more would only share the same disk."""
@@ -31,7 +38,8 @@ class ChatRecordings:
     """The recordings of all running turns.
 
     ``on_start`` is awaited with a chat's id when its recorder has started. ``secrets`` has the
-    values to mask in what the recorder writes.
+    values to mask in what the recorder writes. An upload by another host may take
+    ``upload_seconds`` besides the time for its bytes; then the file is downloaded.
     """
 
     def __init__(
@@ -39,9 +47,11 @@ class ChatRecordings:
         files: StoredFiles,
         on_start: Callable[[str], Awaitable[None]],
         secrets: RecordedSecrets | None = None,
+        upload_seconds: float = UPLOAD_SECONDS,
     ) -> None:
         self._secrets = secrets or NoSecrets()
         self._files = files
+        self._upload_seconds = upload_seconds
         self._on_start = on_start
         self._downloads = asyncio.Semaphore(DOWNLOADS)
         self._open: dict[str, TurnRecording] = {}
@@ -82,6 +92,7 @@ class ChatRecordings:
             on_start=lambda: self._on_start(chat_id),
             started=started,
             secrets=self._secrets,
+            upload_seconds=self._upload_seconds,
         )
 
     async def ensure(self, chat_id: str) -> None:

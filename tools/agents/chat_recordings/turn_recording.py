@@ -4,7 +4,9 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from deskhand.tools.agents.desktops.ports import DesktopMachine
@@ -16,6 +18,7 @@ from deskhand.tools.conversation.run_recording import (
     video_times,
     without_addresses,
 )
+from deskhand.tools.conversation.uploaded import FileUpload, UploadedFile
 from deskhand.tools.conversation.views import FileView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
 from deskhand.tools.secrets.masking import masked_json
@@ -28,6 +31,11 @@ API = "/api/v0/desktop"
 STEP_MISSING = "the recording was changed on its desktop: it lacks the last step that was sent"
 CLEARING_SECONDS = 5.0
 """Timeout of removing the desktop's copy. What stays is removed with the desktop."""
+
+UPLOAD_SECONDS = 15.0
+"""Timeout of an upload past this control plane, besides the time that its bytes take."""
+UPLOAD_RATE = 2 << 20
+"""Bytes a second below which an upload past this control plane is given up."""
 
 log = logging.getLogger(__name__)
 
@@ -91,6 +99,7 @@ class TurnRecording:
         on_start: Callable[[], Awaitable[None]],
         started: bool,
         secrets: RecordedSecrets,
+        upload_seconds: float = UPLOAD_SECONDS,
     ) -> None:
         self._timeout: asyncio.Timeout | None = None
         self._chat_id = chat_id
@@ -102,10 +111,13 @@ class TurnRecording:
         self._on_start = on_start
         self._started = started
         self._secrets = secrets
+        self._upload_seconds = upload_seconds
         self._closed = False
         self._warning: str | None = None
         self._stored_take: int | None = None
         self._metadata: Json | None = None
+        self._uploads = True
+        """False when a file has come to the disk here although there is a bucket."""
         self._last_step = ""
         """Call of the last step that the recorder has accepted."""
 
@@ -237,7 +249,8 @@ class TurnRecording:
         stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime(metadata["started_at"]))
         videos = [
             await self._fetch(
-                f"video?part={part['index']}", f"recording-{stamp}.mp4", "video/mp4", metadata
+                *(f"video?part={part['index']}", f"recording-{stamp}.mp4", "video/mp4", metadata),
+                size=part["bytes"],
             )
             for part in metadata["parts"]
         ]
@@ -271,7 +284,9 @@ class TurnRecording:
             self._warning = f"no thumbnail: {error}"
             return None
 
-    async def _fetch(self, what: str, name: str, media_type: str, metadata: Json) -> FileView:
+    async def _fetch(
+        self, what: str, name: str, media_type: str, metadata: Json, *, size: int = 0
+    ) -> FileView:
         path = f"{API}/recordings/{self._chat_id}/{what}"
         facts = FileFacts(
             chat_id=self._chat_id,
@@ -281,7 +296,21 @@ class TurnRecording:
             details=metadata,
             listed_with=self._listed_with,
         )
-        return await self._files.receive(lambda to: self._machine.download(path, to), facts)
+        # One failure is enough: the next file would wait for the same host or bucket.
+        upload = self._machine.uploader(path) if self._uploads else None
+        stored = await self._files.receive(
+            lambda to: self._machine.download(path, to),
+            facts,
+            None if upload is None else partial(self._in_time, upload, size),
+        )
+        self._uploads = not stored.waits
+        return stored
+
+    async def _in_time(self, upload: FileUpload, size: int, put_url: str) -> UploadedFile | None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._upload_seconds + size / UPLOAD_RATE):
+                return await upload(put_url)
+        return None
 
     async def _post(self, path: str, body: Json) -> None:
         await self._machine.request("POST", f"{API}/{path}", json=body)

@@ -12,7 +12,7 @@ state again.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -81,9 +81,15 @@ class ChatSubscription(AsyncIterator[ChatEvent]):
             self._queue.pop()
         if len(self._queue) >= self._hub.limit:
             # A subscriber that does not read must not use memory without bound.
-            self._queue.clear()
-            event = ChatEvent(event.id, "lost", self._chat_id or "")
-        self._queue.append(event)
+            self.lose(event)
+        else:
+            self._queue.append(event)
+            self._woken.set()
+
+    def lose(self, event: ChatEvent) -> None:
+        """Queue ``lost`` with the id of an event, in place of all that waits."""
+        self._queue.clear()
+        self._queue.append(ChatEvent(event.id, "lost", self._chat_id or ""))
         self._woken.set()
 
 
@@ -97,9 +103,24 @@ class EventHub:
         self._recent: deque[ChatEvent] = deque(maxlen=limit)
         self._subscriptions: set[ChatSubscription] = set()
         self._closed = False
+        self.on_publish: Callable[[ChatEvent], None] = lambda _: None
+        """Called with the events of this process, where other control planes follow them."""
 
     def publish(self, kind: str, chat_id: str, data: Json | None = None) -> ChatEvent:
-        """Send an event to all subscriptions for its chat."""
+        """Send an event to all subscriptions for its chat, and to other control planes."""
+        event = self.relay(kind, chat_id, data)
+        self.on_publish(event)
+        return event
+
+    def lose(self) -> None:
+        """Let all subscribers read the state again: events of other control planes were missed."""
+        self._recent.clear()
+        for subscription in tuple(self._subscriptions):
+            subscription.lose(ChatEvent(self._next_id, "lost", ""))
+        self._next_id += 1
+
+    def relay(self, kind: str, chat_id: str, data: Json | None = None) -> ChatEvent:
+        """Send an event of another control plane to all subscriptions for its chat."""
         event = ChatEvent(self._next_id, kind, chat_id, data or {})
         self._next_id += 1
         # A text grows with every token of a reply: kept events would push out all others.

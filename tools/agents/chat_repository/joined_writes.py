@@ -10,7 +10,7 @@ with the begin, and picture and end with the result.
 - What waits is committed by itself after `LONGEST_WAIT`, or at the end of the turn.
 - The callback of a write is called after its commit, and in the order of the writes.
 - If the database cannot be written, what waits goes on waiting. If a row that it needs was deleted,
-  it is abandoned, as the rows of its chat were.
+  or another control plane has taken the chat over, it is abandoned.
 """
 
 import asyncio
@@ -50,8 +50,15 @@ class _Waiting:
 class JoinedWrites:
     """The writes of one turn; an async context manager, which commits what waits at its end."""
 
-    def __init__(self, store: Store, longest: float = LONGEST_WAIT) -> None:
+    def __init__(
+        self,
+        store: Store,
+        longest: float = LONGEST_WAIT,
+        fence: Callable[[Connection], None] = _nothing,
+    ) -> None:
+        """Write to ``store``; ``fence`` comes first in each transaction, and can refuse it."""
         self._store = store
+        self._fence = fence
         self._longest = longest
         self._waiting: list[_Waiting] = []
         self._turn = asyncio.Lock()
@@ -110,9 +117,7 @@ class JoinedWrites:
             if not works:
                 return None
             try:
-                results = await self._store.write_short(
-                    lambda connection: [each.work(connection) for each in works]
-                )
+                results = await self._store.write_short(lambda c: self._all(c, works))
             except StoreUnavailable:
                 self._waiting[:0] = waiting
                 raise
@@ -122,6 +127,10 @@ class JoinedWrites:
             for each, result in zip(works, results, strict=True):
                 each.done(result)
             return results[-1]
+
+    def _all(self, connection: Connection, works: list[_Waiting]) -> list[Any]:
+        self._fence(connection)
+        return [each.work(connection) for each in works]
 
     async def _abandon(self, works: list[_Waiting]) -> None:
         for each in works:

@@ -27,6 +27,7 @@ from deskhand.tools.conversation.states import ChatState, StateEvent, Transition
 from deskhand.tools.conversation.titles import chat_title
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.conversation.views import ChatView, Page
+from deskhand.tools.conversation.waiting import WaitKind
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
@@ -86,6 +87,10 @@ class ChatRepository:
         self.tool_calls = ToolCallCounts()
         self.costs = CostCounts()
         self.waits = ChatWaits(now, clock, self._publish_wait)
+        self.plane: str | None = None
+        """Id of this control plane, of several on one database."""
+        self.generation_of: Callable[[str], int] = lambda _: 0
+        """Generation under which this control plane drives a chat; 0 if it is alone."""
 
     async def view(self, chat_id: str) -> ChatView:
         """Return a chat. Raises ``UnknownRow`` when there is none."""
@@ -98,7 +103,8 @@ class ChatRepository:
 
     def shown(self, view: ChatView) -> ChatView:
         """Add what the chat waits for in this process to a view that was read from its rows."""
-        return replace(view, waiting_for=self.waits.of(view.id, view.waiting_for))
+        waiting = self.waits.of(view.id, view.waiting_for)
+        return view if waiting is view.waiting_for else replace(view, waiting_for=waiting)
 
     async def create(self, new_chat: NewChat) -> ChatView:
         """Insert a new chat; with a prompt it is queued for its first turn.
@@ -108,7 +114,7 @@ class ChatRepository:
         """
         self.store.check_new_work()
         view = await self.store.write(lambda session: self._create(session, new_chat))
-        self.hub.publish("created", view.id, self._status(view))
+        self.hub.publish("created", view.id, self.status_of(view))
         return view
 
     async def default_chat(self, token_name: str, owner: str) -> ChatView:
@@ -125,7 +131,7 @@ class ChatRepository:
         # Find and create are one transaction: two first calls at once must share a chat.
         view, is_new = await self.store.write(find)
         if is_new:
-            self.hub.publish("created", view.id, self._status(view))
+            self.hub.publish("created", view.id, self.status_of(view))
         return view
 
     async def send(
@@ -150,17 +156,21 @@ class ChatRepository:
         message: Message | None = None,
         after_step: bool = False,
         before: Callable[[AsyncSession, ChatRow], Any] | None = None,
+        generation: int = 0,
     ) -> Transition:
         """Apply ``event`` to a chat; ``before`` is awaited in the same transaction.
 
+        A turn names the ``generation`` under which it drives the chat.
+
         Raises:
             UnknownRow: If there is no such chat.
+            StaleDriver: If the chat is driven under another generation.
             IllegalMove: If the chat's state forbids it.
             MessageQueueFull: If too many messages wait.
         """
 
         async def work(session: AsyncSession) -> tuple[Transition, ChatView]:
-            chat = await chats.get(session, chat_id)
+            chat = await chats.locked(session, chat_id, generation)
             if before is not None:
                 await before(session, chat)
             transition = await transitions.apply(
@@ -175,22 +185,30 @@ class ChatRepository:
             return transition, await chats.view(session, chat_id)
 
         transition, view = await self.store.write(work)
-        self.hub.publish("status", chat_id, self._status(view))
+        self.hub.publish("status", chat_id, self.status_of(view))
         if message is not None:
             self.hub.publish("message", chat_id, {"version": view.version})
         return transition
 
-    async def change(self, chat_id: str, change: Callable[[ChatRow], None]) -> ChatView:
-        """Change fields of a chat and publish the change."""
+    async def change(
+        self, chat_id: str, change: Callable[[ChatRow], None], *, fenced: bool = False
+    ) -> ChatView:
+        """Change fields of a chat and publish the change; ``fenced`` is a change by its turn.
+
+        Raises:
+            UnknownRow: If there is no such chat.
+            StaleDriver: If ``fenced``, and the chat is not driven here.
+        """
 
         async def work(session: AsyncSession) -> ChatView:
-            chat = await chats.get(session, chat_id)
+            generation = self.generation_of(chat_id) if fenced else 0
+            chat = await chats.locked(session, chat_id, generation)
             change(chat)
             transitions.bump_version(chat, self.now())
             return await chats.view(session, chat_id)
 
         view = await self.store.write(work)
-        self.hub.publish("status", chat_id, self._status(view))
+        self.hub.publish("status", chat_id, self.status_of(view))
         return view
 
     async def publish_refused(self, desktop_id: str, refused: Json) -> None:
@@ -200,10 +218,14 @@ class ChatRepository:
                 self.hub.publish("egress", row.id, refused)
 
     async def set_recording_status(self, chat_id: str, status: str) -> None:
-        """Set the status of the current turn's recording; keep what is known of earlier parts."""
+        """Set the status of the current turn's recording; keep what is known of earlier parts.
+
+        Raises:
+            StaleDriver: If the turn is not driven here any more.
+        """
 
         async def work(session: AsyncSession) -> ChatView:
-            chat = await chats.get(session, chat_id)
+            chat = await chats.locked(session, chat_id, self.generation_of(chat_id))
             turn = await turns.current(session, chat)
             if turn is not None:
                 # A new dictionary: SQLAlchemy does not notice changes within a JSON value.
@@ -212,17 +234,24 @@ class ChatRepository:
             await session.flush()
             return await chats.view(session, chat_id)
 
-        self.hub.publish("status", chat_id, self._status(await self.store.write(work)))
+        self.hub.publish("status", chat_id, self.status_of(await self.store.write(work)))
 
-    def _status(self, view: ChatView) -> Json:
+    def status_of(self, view: ChatView) -> Json:
+        """Return the data of an event ``status`` or ``created``."""
         shown = self.shown(view).to_json()
         return {key: shown[key] for key in _STATUS_FIELDS}
 
-    async def _publish_wait(self, chat_id: str) -> None:
+    async def _publish_wait(self, chat_id: str, kind: WaitKind) -> None:
         # Without patience, or a fault of reading would begin a wait within a wait. A client that
         # gets no event finds the wait at its next request.
         with patience(None), contextlib.suppress(StoreError):
-            self.hub.publish("status", chat_id, self._status(await self.view(chat_id)))
+            if self.plane and kind == "human_in_control":
+                since = self.waits.since(chat_id, kind)
+                await self.change(
+                    chat_id, lambda row: setattr(row, "person_since", since), fenced=True
+                )
+                return
+            self.hub.publish("status", chat_id, self.status_of(await self.view(chat_id)))
 
     async def _create(self, session: AsyncSession, new_chat: NewChat) -> ChatView:
         chat_id = str(uuid.uuid4())

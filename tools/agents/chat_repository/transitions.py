@@ -6,6 +6,7 @@ from deskhand.tools.agents.questions import rows as questions
 from deskhand.tools.conversation.conversation import Message
 from deskhand.tools.conversation.errors import MessageQueueFull
 from deskhand.tools.conversation.states import (
+    UNFINISHED,
     ChatState,
     Delivery,
     Situation,
@@ -56,6 +57,9 @@ async def apply(
         # After an answer there is none: it was closed in the same transaction.
         await questions.withdraw_open(session, chat.id, now)
     chat.state = transition.state.value
+    if transition.state not in UNFINISHED:
+        # Its next turn may be driven by any control plane.
+        chat.driver = chat.person_since = None
     chat.archived = transition.archived
     bump_version(chat, now)
     return transition

@@ -1,12 +1,11 @@
 """Changes of chats at rest by people: title, archive, and the context that the model is sent."""
 
-from typing import Any
-
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.checkpoints import rows as checkpoint_rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint
+from deskhand.tools.agents.driving.port import TurnTasks
 from deskhand.tools.conversation.conversation import Text, ToolResult
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.conversation.states import StateEvent
@@ -17,7 +16,6 @@ from deskhand.tools.store.schema import ChatRow
 from deskhand.tools.store.steps import StepEnd
 
 from .transcript import result_to_json
-from .turn_tasks import Turns
 
 CLEARED = "a person's request, without a summary"
 CLEARED_TEXT = "The model is not sent what was said before this."
@@ -26,7 +24,7 @@ CLEARED_TEXT = "The model is not sent what was said before this."
 class ChatChanges:
     """Changes chats; each raises ``UnknownRow`` if there is no such chat."""
 
-    def __init__(self, repository: ChatRepository, turns: Turns[Any]) -> None:
+    def __init__(self, repository: ChatRepository, turns: TurnTasks) -> None:
         self._repository = repository
         self._turns = turns
 

@@ -24,15 +24,17 @@ Invariants:
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self
 
 from deskhand.tools.agents.approvals.gate import CallGates
 from deskhand.tools.agents.approvals.server_approvals import ServerApprovals
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
+from deskhand.tools.agents.chat_repository.agent_status import AgentStatus
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import OWNER, ChatRepository, NewChat
+from deskhand.tools.agents.chat_repository.shared_events import SharedEvents
 from deskhand.tools.agents.desktops.ports import (
     ChatSettings,
     DesktopMachine,
@@ -41,7 +43,8 @@ from deskhand.tools.agents.desktops.ports import (
     Models,
     Now,
 )
-from deskhand.tools.agents.loop.turn import TurnEnd
+from deskhand.tools.agents.driving.port import TurnTasks
+from deskhand.tools.agents.driving.turn_tasks import Supervisor, Turns
 from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.agents.questions.questions import Questions
 from deskhand.tools.agents.workdirs.attachments import Attachments
@@ -50,7 +53,7 @@ from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.errors import BadChatRequest, Conflict
 from deskhand.tools.conversation.restrictions import ChatRestrictions
-from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
+from deskhand.tools.conversation.states import UNFINISHED
 from deskhand.tools.conversation.step_target import StepTarget
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
 from deskhand.tools.kit.computer import ComputerTool
@@ -66,23 +69,21 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.ownership import visible_to
 from deskhand.tools.store.pictures import ChatPictures
-from deskhand.tools.store.retention import DAY, RetentionLimits
 from deskhand.tools.store.stored_files import StoredFiles
 
-from .agent_status import AgentStatus
 from .chat_changes import ChatChanges
+from .chat_removal import ChatRemoval
 from .chat_tools import ChatTools
 from .desktop_assignment import OWN, DesktopAssignment
 from .outside_calls import OutsideCalls
 from .subagents import ChildChats
 from .transcript import StoredTranscript
-from .turn_runner import Failure, TurnRunner, role_of
-from .turn_tasks import Supervisor, Turns
+from .turn_limits import role_of
+from .turn_runner import TurnRunner
 from .workplace import Computer
 
 Json = dict[str, Any]
 MODES = ("general", "computer_use", "explore")
-UNFINISHED = (*BUSY, ChatState.REQUIRES_ACTION)
 
 
 class Chats:
@@ -90,6 +91,7 @@ class Chats:
 
     ``tools`` are those that work on a chat's machine; the tools for children are added here.
     ``is_owner`` returns whether a credential, by which a chat was made, has the rights of an owner.
+    ``drive`` returns what starts the turns where several control planes share the chats.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Chats:
         pictures: ForeignPictures | None = None,
         parent_tools: Sequence[Tool] = (),
         is_owner: Callable[[str], bool] = lambda _: True,
+        drive: Callable[[TurnTasks], TurnTasks] | None = None,
         now: Now = time.time,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -120,43 +123,57 @@ class Chats:
             secret_store or SecretStore(), self._publish_probing, audit, clock
         )
         self._repository = ChatRepository(store, self._hub, settings, now, clock)
-        self._assignment = DesktopAssignment(self._repository, machines, clock)
-        self.machine = self._assignment.machine
+        self.assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
         self.questions = Questions(self._repository, audit)
         self.answer = self.questions.answer
-        start_files = StartFiles(store, stored_files, self._assignment.machine)
+        start_files = StartFiles(store, stored_files, self.assignment.machine)
         self._runner = TurnRunner(
-            *(self._repository, models, self._assignment, self._recordings, self._computer, clock),
+            *(self._repository, models, self.assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
             *(CallGates(self.questions, settings.approval), start_files, lost_recordings),
         )
+        self._runner.on_turn_end = stored_files.pack_soon
         if lost_recordings is not None:
             lost_recordings.on_stored = self._publish_change
-        self._turns: Turns[TurnEnd | Failure | None] = Turns(self._runner)
+        self._turns = (drive or _unchanged)(Turns(self._runner))
+        self._repository.generation_of = self._turns.generation_of
         self.supervisor = Supervisor(store, self._turns, now)
         self.publish_refused = self._repository.publish_refused
         self.publish_status = AgentStatus(self._repository, self._secrets.mask).publish
         self.tool_calls, self.costs = self._repository.tool_calls, self._repository.costs
-        parts = self._repository, self._turns, models, machines, self._assignment, self._recordings
+        parts = self._repository, self._turns, models, machines, self.assignment, self._recordings
         self._children = ChildChats(*parts, is_owner)
         changes = ChatChanges(self._repository, self._turns)
         self.rename, self.unarchive = changes.rename, changes.unarchive
         self.compact, self.clear = changes.compact, changes.clear
-        attachments = Attachments(self._repository, stored_files, self._assignment.machine)
-        approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
+        owned = self._children, self.assignment, stored_files, self._secrets.forget
+        removal = ChatRemoval(self._repository, *owned)
+        self.archive, self.delete = removal.archive, removal.delete
+        self.remove_archived, self.release_desktop = removal.remove_archived, removal.release
         self.activities = RunActivities(self._repository, self, self._resolve, self._turns.start)
-        self._tools = ChatTools(
+        approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
+        self._tools = self._chat_tools(tools, parent_tools, approvals, pictures)
+        used = self._repository, self.assignment, self._tools, self._secrets, start_files
+        outside = OutsideCalls(*used)
+        self.call_tool, self.end_cut_off_calls = outside.call, outside.end_cut_off
+        # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
+        self._runner.tools = self._tools.of
+
+    def _chat_tools(
+        self,
+        tools: Sequence[Tool],
+        parent_tools: Sequence[Tool],
+        approvals: ServerApprovals,
+        pictures: ForeignPictures | None,
+    ) -> ChatTools:
+        attachments = Attachments(self._repository, self._files, self.assignment.machine)
+        return ChatTools(
             machine=(*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures)),
             people=(RequestHumanTool(self.questions), ApproveMcpServerTool(approvals)),
             children=(*subagent_tools(self._children), *parent_tools),
             secrets=self._secrets,
         )
-        self.call_tool = OutsideCalls(
-            self._repository, self._assignment, self._tools, self._secrets, start_files
-        ).call
-        # Set afterwards: the children's tools need the runner's tasks, and the runner needs them.
-        self._runner.tools = self._tools.of
 
     async def __aenter__(self) -> Self:
         await self.resume()
@@ -211,7 +228,7 @@ class Chats:
             start=start or ChatStart(),
         )
         await self._repository.store.read(lambda s: check_files(s, new_chat.start, None))
-        await self._assignment.check_start(new_chat.start)
+        await self.assignment.check_start(new_chat.start)
         view = await self._repository.create(new_chat)
         if prompt is not None:
             self._turns.start(view.id)
@@ -234,6 +251,10 @@ class Chats:
     async def get(self, chat_id: str) -> ChatView:
         """Return one chat; raise ``UnknownRow`` if it does not exist, as all methods with an id."""
         return await self._repository.view(chat_id)
+
+    async def machine(self, chat_id: str) -> DesktopMachine:
+        """Return the machine of the desktop that a chat uses."""
+        return await self.assignment.machine(chat_id)
 
     async def desktop_of(self, chat_id: str) -> str | None:
         """Return the id of a chat's desktop, None if it has none."""
@@ -293,52 +314,6 @@ class Chats:
                     await self.activities.add(row.id, "stop", by)
         return stopped
 
-    async def release_desktop(self, desktop_id: str) -> None:
-        """Stop the chats that work on a desktop, and return when their recordings are stored."""
-        for row in await self._repository.store.read(chats.with_desktop):
-            if row.desktop_id == desktop_id:
-                with contextlib.suppress(Conflict, UnknownRow):
-                    await self._children.end(row.id)
-
-    async def release_idle_desktops(self) -> None:
-        """End the own desktops of chats that have been idle for long and that no person uses."""
-        await self._assignment.release_idle(self._repository.settings.desktop_rest_seconds)
-
-    async def archive(self, chat_id: str) -> None:
-        """Archive a chat at rest with its children; their desktops end.
-
-        Raises:
-            Conflict: If the chat is at work.
-        """
-        await self._repository.move(chat_id, StateEvent.ARCHIVE)
-        for row in await self._repository.store.read(lambda s: chats.with_descendants(s, chat_id)):
-            await self._children.end(row.id)
-            if row.id != chat_id and not row.archived:
-                await self._repository.move(row.id, StateEvent.ARCHIVE)
-
-    async def delete(self, chat_id: str) -> None:
-        """Delete a chat with its children, files and recordings, in any state."""
-        rows = await self._repository.store.read(lambda s: chats.with_descendants(s, chat_id))
-        # Children first; the rows are deleted together when all tasks have ended.
-        for row in reversed(rows):
-            await self._children.end(row.id)
-        removed = await self._repository.store.write(lambda s: chats.delete_tree(s, chat_id))
-        # After the rows: a crash in between leaves bytes without a row, which only cost room.
-        await self._files.discard(removed)
-        await self._assignment.forget(chat_id)
-        for row in rows:
-            self._repository.waits.remove(row.id)
-            self._secrets.forget(row.id)
-            self._hub.publish("deleted", row.id)
-
-    async def remove_archived(self, days: float = RetentionLimits.archived_days) -> tuple[str, ...]:
-        """Delete the chats that were archived so long ago, except pinned ones; return their ids."""
-        before = self._repository.now() - days * DAY
-        removed = await self._repository.store.read(lambda s: chats.archived_before(s, before))
-        for chat_id in removed:
-            await self.delete(chat_id)
-        return tuple(removed)
-
     async def default_chat(self, token_name: str, owner: str = OWNER) -> ChatView:
         """Return the chat for callers that name none: one for each token."""
         return await self._repository.default_chat(token_name, owner)
@@ -351,9 +326,30 @@ class Chats:
         """Subscribe to one chat or to all, from now on; close the subscription with ``aclose``."""
         return self._hub.subscribe(chat_id, after)
 
-    async def resume(self) -> None:
-        """Resume the chats that were at work when the program ended."""
+    def shared_events(self, plane: str, follow: Callable[[str], Awaitable[None]]) -> SharedEvents:
+        """Return the events that are exchanged with other control planes; ``plane`` is our id.
+
+        ``follow`` is awaited with the id of each chat that another one has changed.
+        """
+
+        self._repository.plane = plane
+
+        async def changed(chat_id: str | None) -> None:
+            await self.questions.follow(chat_id)
+            if chat_id is not None:
+                await follow(chat_id)
+
+        return SharedEvents(self._repository, plane, changed)
+
+    async def resume(self, *, alone: bool = True) -> None:
+        """Resume the chats that were at work when the program ended.
+
+        If it is not ``alone``, other control planes use the database: the driver claims what they
+        do not drive.
+        """
         await self._files.sweep()
+        if not alone:
+            return
         # Before any turn runs: a model must not receive a conversation with open calls. Those that
         # ask a person are continued by their turns.
         for chat_id in await self._repository.store.read(steps.chats_with_running):
@@ -362,7 +358,7 @@ class Chats:
                 await transcript.answer_open_calls()
         for row in await self._repository.store.read(chats.with_desktop):
             # All desktops count in the pool before a turn asks for one, or there would be too many.
-            self._assignment.adopt(row)
+            self.assignment.adopt(row)
         for row in await self._repository.store.read(lambda s: chats.in_states(s, UNFINISHED)):
             self._turns.start(row.id)
 
@@ -376,7 +372,7 @@ class Chats:
         self._recordings.shorten_timeout(self._repository.settings.closing_seconds)
         await self.activities.close()
         # Before the hub: the tasks still publish the states in which they leave their chats.
-        await self._turns.close()
+        await self._turns.close(self._repository.settings.action_seconds)
         self._hub.close()
 
     def _computer(
@@ -398,3 +394,7 @@ class Chats:
 
     async def _recording_started(self, chat_id: str) -> None:
         await self._repository.set_recording_status(chat_id, "recording")
+
+
+def _unchanged(turns: TurnTasks) -> TurnTasks:
+    return turns

@@ -28,7 +28,10 @@ from deskhand.tools.agents.workdirs.rows import start_of
 from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
 from deskhand.tools.conversation.states import BUSY
-from deskhand.tools.store import chats
+from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable
+from deskhand.tools.store import chats, steps
+from deskhand.tools.store.errors import UnknownRow
+from deskhand.tools.store.rows import claims
 from deskhand.tools.store.schema import ChatRow
 
 OWN = "own"
@@ -55,6 +58,7 @@ class DesktopAssignment:
         self._calls: Counter[str] = Counter()
         """Running calls from outside, by root chat."""
         machines.on_wanted(self.show)
+        machines.on_crowded(self.make_room)
 
     async def prepare(self, chat_id: str) -> Prepared:
         """Ensure that a chat has the desktop it requested.
@@ -64,11 +68,15 @@ class DesktopAssignment:
 
         Raises:
             NoDesktop: If it does not exist, or could not be started.
+            StaleDriver: If the chat is not driven here any more.
         """
         chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
         if chat.requested_desktop is None:
             return "same"
-        if chat.desktop_id is not None and self._machines.known(chat.desktop_id):
+        if chat.desktop_id is not None and await self._runs(chat.desktop_id):
+            if self._held(chat_id) is None:
+                # Taken over from another control plane, with its desktop.
+                self.adopt(chat)
             if chat.requested_desktop == OWN:
                 # The pool must count the desktop as in use again; it was idle between the turns.
                 await self._own(chat)
@@ -76,7 +84,9 @@ class DesktopAssignment:
                 await self.show(chat.desktop_id)
             return "same"
         desktop_id = await self._find(chat)
-        await self._repository.change(chat_id, lambda row: setattr(row, "desktop_id", desktop_id))
+        await self._repository.change(
+            chat_id, lambda row: setattr(row, "desktop_id", desktop_id), fenced=True
+        )
         if chat.desktop_id is not None:
             return "lost"
         return "new" if chat.turn > 1 else "first"
@@ -92,17 +102,33 @@ class DesktopAssignment:
             return None
         if failed:
             return chat.desktop_id if await self._machines.lost(chat.desktop_id) else None
-        return None if self._machines.known(chat.desktop_id) else chat.desktop_id
+        return None if await self._runs(chat.desktop_id) else chat.desktop_id
 
-    async def machine(self, chat_id: str) -> DesktopMachine:
-        """Return the machine of the chat's desktop, or of that of its root chat."""
+    async def machine(self, chat_id: str, generation: int = 0) -> DesktopMachine:
+        """Return the machine of the chat's desktop, or of that of its root chat.
+
+        A turn names the ``generation`` under which it drives the chat.
+        """
         find = partial(chats.with_ancestors, chat_id=chat_id)
         chat, ancestors = await self._repository.store.read_short(find)
         if chat.requested_desktop is None or chat.desktop_id is None:
             desktop_id = await self._of_root(chat.root_id)
         else:
             desktop_id = chat.desktop_id
-        return self._machines.machine(desktop_id, chat_id, ancestors)
+            await self._machines.locate(desktop_id)
+        return self._machines.machine(desktop_id, chat_id, ancestors, generation)
+
+    async def announce(self, chat_id: str, generation: int) -> None:
+        """Report to the chat's desktop, if it has one, under which generation it is driven now."""
+        find = partial(chats.with_ancestors, chat_id=chat_id)
+        chat, ancestors = await self._repository.store.read_short(find)
+        desktop_id = chat.desktop_id or self._held(chat.root_id)
+        if desktop_id is None or not await self._runs(desktop_id):
+            return
+        machine = self._machines.machine(desktop_id, chat_id, ancestors, generation)
+        # A desktop that does not answer has nothing to refuse; the turn finds it out by itself.
+        with contextlib.suppress(MachineRefused, MachineUnavailable):
+            await machine.request("GET", "/healthz")
 
     async def machine_of(self, desktop_id: str, chat_id: str) -> DesktopMachine:
         """Return a chat's access to a desktop that it uses, or has used."""
@@ -116,6 +142,9 @@ class DesktopAssignment:
             NoDesktop: If it could not be started.
         """
         chat_id = self._plain.holder(desktop_id)
+        if chat_id is None and (chat_id := self._machines.chat_of(desktop_id)) is not None:
+            # Started by another control plane of the database.
+            self.adopt(await self._repository.store.read(lambda s: chats.get(s, chat_id)))
         if chat_id is not None:
             async with self._lock(chat_id):
                 if self._plain.held(chat_id) == desktop_id:
@@ -144,26 +173,67 @@ class DesktopAssignment:
             if chat.state not in BUSY:
                 pool.rest(chat.id)
 
+    async def take_over(self) -> None:
+        """Record the desktops of chats at rest that no other control plane releases.
+
+        They end like those that this one has started: after a long rest, or when the places of all
+        nodes are taken.
+        """
+        latest = self._repository.now() - self._repository.settings.desktop_rest_seconds
+        left = await self._repository.store.read(lambda s: claims.undriven(s, latest))
+        for chat in left:
+            if self._held(chat.id) is None:
+                await self._record(chat)
+
+    async def leave_continued(self) -> None:
+        """Forget the desktops at rest of chats that another control plane has continued."""
+        resting = (*self._displayed.resting, *self._plain.resting)
+        besides = self._repository.plane or ""
+        find = partial(claims.driven_elsewhere, chat_ids=resting, besides=besides)
+        for chat_id in await self._repository.store.read(find):
+            self.leave(chat_id)
+
+    async def _record(self, chat: ChatRow) -> None:
+        """Record the desktop of a chat, which another control plane may have just started."""
+        if chat.desktop_id is not None:
+            await self._machines.locate(chat.desktop_id)
+        self.adopt(chat)
+
+    def leave(self, chat_id: str) -> None:
+        """Forget the own desktop of a chat that another control plane drives; it continues."""
+        self._displayed.forget(chat_id)
+        self._plain.forget(chat_id)
+
     def expect(self, chat_id: str) -> None:
         """Record that the chat will soon request a desktop of its own."""
         self._displayed.expect(chat_id)
 
     def position(self, chat_id: str) -> int | None:
         """Return a chat's position in the queue for a desktop with a display, from 1."""
-        return self._displayed.position(chat_id)
+        return self._displayed.position(chat_id) or self._machines.position(chat_id)
 
     def rest(self, chat_id: str) -> None:
         """Mark the chat's desktop as idle, so that another chat may get one in its place."""
         self._displayed.rest(chat_id)
         self._plain.rest(chat_id)
 
-    async def release_idle(self, seconds: float) -> None:
-        """End the desktops with a display that have been idle for so long and are not in use.
+    async def release_idle(self) -> None:
+        """End the desktops with a display that have been idle for long and are not in use.
 
         One without a display holds little memory, and the files of its chat: it stays until its
         place is needed.
         """
-        await self._displayed.release_idle(seconds)
+        seconds = self._repository.settings.desktop_rest_seconds
+        # Programs may use it through another control plane.
+        since, resting = self._repository.now() - seconds, self._displayed.resting
+        find = partial(claims.changed_since, root_ids=resting, moment=since)
+        changed = await self._repository.store.read(find) if self._repository.plane else ()
+        await self._displayed.release_idle(seconds, changed)
+
+    async def make_room(self, desktop_ids: frozenset[str], most: int) -> None:
+        """End those of the desktops that are at rest and not in use: their places are needed."""
+        released = await self._displayed.release_some(desktop_ids, most)
+        await self._plain.release_some(desktop_ids, most - released)
 
     async def forget(self, root_id: str) -> None:
         """Remove what desktops keep for a root chat, after they have ended."""
@@ -171,6 +241,12 @@ class DesktopAssignment:
 
     async def release(self, chat_id: str) -> None:
         """End the chat's own desktop, if it has one."""
+        if self._held(chat_id) is None:
+            # Another control plane may have recorded it.
+            with contextlib.suppress(UnknownRow):
+                await self._record(
+                    await self._repository.store.read(lambda s: chats.get(s, chat_id))
+                )
         await self._displayed.release(chat_id)
         await self._plain.release(chat_id)
 
@@ -179,14 +255,14 @@ class DesktopAssignment:
             return await self._own(chat)
         if chat.requested_desktop == SHARED:
             parent = await self._repository.view(chat.parent_id or chat.id)
-            if parent.desktop_id is not None and self._machines.known(parent.desktop_id):
+            if parent.desktop_id is not None and await self._runs(parent.desktop_id):
                 shared = parent.desktop_id
             else:
                 shared = await self._of_root(chat.root_id)
             await self.show(shared)
             return shared
         requested = chat.requested_desktop or ""
-        if not self._machines.known(requested):
+        if not await self._runs(requested):
             raise NoDesktop(f"no desktop has the id {requested}")
         await self.show(requested)
         return requested
@@ -225,6 +301,11 @@ class DesktopAssignment:
             if held is not None:
                 return held
             root = await self._repository.store.read(lambda s: chats.get(s, root_id))
+            # Started by another control plane of the database.
+            await self._record(root)
+            held = self._held(root_id)
+            if held is not None:
+                return held
             start = await self._start(root_id)
             await self._free_profile(start)
             desktop_id = await self._plain.acquire(
@@ -245,6 +326,10 @@ class DesktopAssignment:
             if view.state not in BUSY:
                 self._plain.rest(root_id)
             return desktop_id
+
+    async def _runs(self, desktop_id: str) -> bool:
+        await self._machines.locate(desktop_id)
+        return self._machines.known(desktop_id)
 
     def _held(self, chat_id: str) -> str | None:
         return self._displayed.held(chat_id) or self._plain.held(chat_id)
@@ -271,7 +356,7 @@ class DesktopAssignment:
             row.desktop_id == desktop_id
             or (row.root_id == chat_id and row.requested_desktop is None)
             for row in busy
-        )
+        ) or await self._repository.store.read(lambda s: steps.called_outside(s, chat_id))
 
     async def check_start(self, start: ChatStart) -> None:
         """Check that a desktop can be started with the template and the profile of a chat.

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
@@ -10,16 +11,19 @@ from deskhand.tools.agents.desktops.ports import DesktopMachine
 from deskhand.tools.agents.workdirs.rows import CallStart, call_start
 from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.conversation import ToolCall
-from deskhand.tools.conversation.errors import UnknownTool
+from deskhand.tools.conversation.errors import CallBegun, UnknownTool
+from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.support.refused_tools import program_refusal
 from deskhand.tools.kit.support.spec import Tool, ToolOutcome
 from deskhand.tools.secrets.chat_secrets import ChatSecrets
+from deskhand.tools.store import steps
+from deskhand.tools.store.rows import planes
 from deskhand.tools.store.schema import StepRow
 
 from .chat_tools import ChatTools
 from .desktop_assignment import DesktopAssignment
 from .toolbox import ChatToolbox
-from .transcript import earlier_step, still_running, stored_outcome
+from .transcript import earlier_step, interrupt, still_running, stored_outcome
 
 Json = dict[str, Any]
 
@@ -40,8 +44,6 @@ class OutsideCalls:
         self._tools = tools
         self._secrets = secrets
         self._start_files = start_files
-        self._called: set[tuple[str, str]] = set()
-        """Chat id and tool-call id of the calls that are running."""
 
     async def call(
         self, tool: str | Tool, arguments: Json, caller_chat_id: str, tool_call_id: str
@@ -54,30 +56,43 @@ class OutsideCalls:
         tools = self._tools.all() | ({} if isinstance(tool, str) else {name: tool})
         if name not in tools:
             raise UnknownTool(name, tuple(tools))
-        # Two requests with one id at the same time: the step of the first may not be written yet.
-        called = (caller_chat_id, tool_call_id)
-        if called in self._called:
-            return still_running(tool_call_id)
-        self._called.add(called)
-        try:
-            find = partial(_found, chat_id=caller_chat_id, tool_call_id=tool_call_id)
-            (earlier, above, lacks), start = await self._repository.store.read_short(find)
-            if earlier is not None:
-                return stored_outcome(earlier)
-            if reason := program_refusal(name, without_execute=lacks):
-                return ToolOutcome(error=reason)
-            offered = {**tools, **self._tools.typing_secrets(above, execute=not lacks)}
-            machine = partial(self._machine, caller_chat_id, start.is_placed)
-            mask = self._secrets.mask(caller_chat_id, above)
-            toolbox = ChatToolbox(
-                *(self._repository, caller_chat_id, offered, machine),
-                mask=mask,
-                workdir=start.workdir,
-            )
-            with self._assignment.calling((caller_chat_id, *above)[-1]):
+        find = partial(_found, chat_id=caller_chat_id, tool_call_id=tool_call_id)
+        (earlier, above, lacks), start = await self._repository.store.read_short(find)
+        if earlier is not None:
+            return stored_outcome(earlier)
+        if reason := program_refusal(name, without_execute=lacks):
+            return ToolOutcome(error=reason)
+        offered = {**tools, **self._tools.typing_secrets(above, execute=not lacks)}
+        machine = partial(self._machine, caller_chat_id, start.is_placed)
+        mask = self._secrets.mask(caller_chat_id, above)
+        toolbox = ChatToolbox(
+            *(self._repository, caller_chat_id, offered, machine),
+            mask=mask,
+            workdir=start.workdir,
+        )
+        with self._assignment.calling((caller_chat_id, *above)[-1]):
+            try:
                 return await toolbox.outcome(ToolCall(tool_call_id, name, arguments))
-        finally:
-            self._called.discard(called)
+            except CallBegun:
+                # By a request at the same time, here or at another control plane.
+                return still_running(tool_call_id)
+
+    async def end_cut_off(self) -> None:
+        """End the calls whose control plane has ended; their effect is unknown.
+
+        They are not repeated: another request with the id of one gets an error.
+        """
+
+        async def work(session: AsyncSession) -> list[StepView]:
+            living = await planes.living(session)
+            left = await steps.cut_off(session, tuple(living))
+            for step in left:
+                interrupt(step, self._repository.now())
+            await session.flush()
+            return [steps.view(step) for step in left]
+
+        for view in await self._repository.store.write(work):
+            self._repository.hub.publish("step", view.chat_id, view.to_json())
 
     async def _machine(self, chat_id: str, is_placed: bool) -> DesktopMachine:
         # A chat whose tools programs call may never have a turn, which would place the files.

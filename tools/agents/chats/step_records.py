@@ -11,6 +11,7 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.costs.step_times import StepTimes
 from deskhand.tools.agents.providers.port import RequestFigures
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
+from deskhand.tools.conversation.errors import CallBegun
 from deskhand.tools.conversation.titles import step_title, withheld
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.support.call_result import CallResult
@@ -38,7 +39,10 @@ class StepRecords:
         mask: ChatMask,
         writes: JoinedWrites | None,
     ) -> None:
-        """Take a chat; with the ``writes`` of its turn, ends are committed with what follows."""
+        """Take a chat; with the ``writes`` of its turn, ends are committed with what follows.
+
+        Outside of a turn a call id begins once: programs choose them, and repeat requests.
+        """
         self._repository = repository
         self._joins = writes is not None
         self._writes = writes or JoinedWrites(repository.store)
@@ -56,7 +60,11 @@ class StepRecords:
         self._waited += seconds
 
     async def begin(self, call: ToolCall) -> str:
-        """Insert the step of a call that begins; return its id."""
+        """Insert the step of a call that begins; return its id.
+
+        Raises:
+            CallBegun: If a call outside of a turn has the id of an earlier one.
+        """
         arguments: Json = masked_json(call.arguments, self._mask.hide)
         # Whether the text goes into a password field is known only when it has been typed.
         if call.toolset and arguments == call.arguments:
@@ -64,16 +72,19 @@ class StepRecords:
 
         def work(connection: Connection) -> StepView:
             now = self._repository.now()
+            turn = chats.count_change(connection, self._chat_id, now)[0]
+            if not self._joins and steps.has_begun(connection, self._chat_id, turn, call.id):
+                raise CallBegun(f"the call {call.id} has begun before")
             return steps.begin(
                 connection,
-                self._chat_id,
-                chats.count_change(connection, self._chat_id, now)[0],
+                *(self._chat_id, turn),
                 tool_call_id=call.id,
                 tool=call.toolset or call.name,
                 title=step_title(call.name, arguments),
                 action=call.name if call.toolset else None,
                 arguments=arguments,
                 now=now,
+                plane=None if self._joins else self._repository.plane,
             )
 
         view = await self._writes.write(work, self._publish)

@@ -16,6 +16,7 @@ from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_repository.repository import ChatRepository, NewChat
 from deskhand.tools.agents.desktops.ports import DesktopSource, Models
+from deskhand.tools.agents.driving.port import TurnTasks
 from deskhand.tools.agents.providers.model_table import WITHOUT_MODEL, model_facts
 from deskhand.tools.agents.providers.provider_table import effort_problem
 from deskhand.tools.agents.workdirs.rows import check_files
@@ -33,8 +34,7 @@ from deskhand.tools.store.database import Store
 
 from .desktop_assignment import OWN, SHARED, DesktopAssignment
 from .subagent_results import ChildChat, asking, finished, named, progress, read_child
-from .turn_runner import role_of
-from .turn_tasks import Turns
+from .turn_limits import role_of
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ class ChildChats:
     def __init__(
         self,
         repository: ChatRepository,
-        turns: Turns[Any],
+        turns: TurnTasks,
         models: Models,
         machines: DesktopSource,
         assignment: DesktopAssignment,
@@ -248,6 +248,7 @@ class ChildChats:
 
         The last are for chats of owners alone, as they are in HTTP.
         """
+        await self._machines.locate(desktop_id)
         if not self._machines.known(desktop_id):
             return False
         chat_id = self._machines.chat_of(desktop_id)

@@ -142,13 +142,13 @@ class ChatToolbox:
         """Run the calls again that waited for a person when the program ended.
 
         Their results are stored with their steps, each at once. ``is_same`` if the desktop is that
-        of then: an approval is given for a call on that desktop.
+        of then: an approval is given for a call on that desktop. Other questions are withdrawn.
         """
         kept = [one for one in asking if is_same or one.question.kind == "human"]
         asks = (await self._repository.view(self._chat_id)).state == ChatState.REQUIRES_ACTION
         if asks and not any(one.question.is_open for one in kept):
-            # Withdraws the question, see ``transitions``.
-            await self._repository.move(self._chat_id, StateEvent.ANSWER)
+            generation = self._repository.generation_of(self._chat_id)
+            await self._repository.move(self._chat_id, StateEvent.ANSWER, generation=generation)
         for one in kept:
             await self._step_begun(one.call, one.step_id, True, None, continued=True)
 

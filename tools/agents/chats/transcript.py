@@ -13,6 +13,7 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.checkpoints import rows as checkpoint_rows
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
 from deskhand.tools.agents.loop.history import interrupted, open_calls
+from deskhand.tools.agents.loop.report import Report
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.agents.questions import rows as questions
 from deskhand.tools.conversation.conversation import (
@@ -29,6 +30,7 @@ from deskhand.tools.kit.support.call_result import NO_ROOM
 from deskhand.tools.kit.support.spec import ToolOutcome
 from deskhand.tools.kit.support.untrusted import marked
 from deskhand.tools.store import chats, messages, steps, turns
+from deskhand.tools.store.rows import planes
 from deskhand.tools.store.schema import StepRow
 
 from .prompt_head import head_from_json
@@ -52,11 +54,19 @@ class StoredTranscript:
     """
 
     def __init__(
-        self, repository: ChatRepository, chat_id: str, writes: JoinedWrites | None = None
+        self,
+        repository: ChatRepository,
+        chat_id: str,
+        writes: JoinedWrites | None = None,
+        generation: int = 0,
     ) -> None:
-        """Take a chat; ``writes`` are those of its turn, with which a reply is committed."""
+        """Take a chat; ``writes`` are those of its turn, with which a reply is committed.
+
+        ``generation`` is the one under which the turn drives the chat, in ``writes`` too.
+        """
         self._repository = repository
         self._chat_id = chat_id
+        self._generation = generation
         self._writes = writes or JoinedWrites(repository.store)
         self._messages: tuple[Message, ...] | None = None
         self._checkpoint: Checkpoint | None = None
@@ -71,9 +81,12 @@ class StoredTranscript:
             )
         return self._messages
 
-    async def append(self, message: Message, usage: Usage | None = None) -> None:
+    async def append(
+        self, message: Message, usage: Usage | None = None, report: Report | None = None
+    ) -> None:
         """Append a message, and add the tokens that it used to those of the turn.
 
+        ``report`` becomes the result of the turn, which ends with this message.
         A reply with calls is committed with the begin of the first of them.
         """
         now = self._repository.now()
@@ -82,6 +95,9 @@ class StoredTranscript:
             turn, version = chats.count_change(connection, self._chat_id, now)
             if usage is not None:
                 turns.add_usage(connection, self._chat_id, turn, asdict(usage))
+            if report is not None:
+                result = report.summary, report.outcome, report.source
+                turns.set_result(connection, self._chat_id, turn, *result)
             return messages.append_short(connection, self._chat_id, message, now), version
 
         def appended(stored: tuple[int, int]) -> None:
@@ -103,9 +119,9 @@ class StoredTranscript:
         """Append the messages that people sent for the time after the current step."""
 
         async def work(session: AsyncSession) -> bool:
+            chat = await chats.locked(session, self._chat_id, self._generation)
             taken = await messages.promote_after_step(session, self._chat_id)
             if taken:
-                chat = await chats.get(session, self._chat_id)
                 transitions.bump_version(chat, self._repository.now())
             return bool(taken)
 
@@ -132,7 +148,8 @@ class StoredTranscript:
 
         async def work(session: AsyncSession) -> StepView:
             now = self._repository.now()
-            transitions.bump_version(await chats.get(session, self._chat_id), now)
+            chat = await chats.locked(session, self._chat_id, self._generation)
+            transitions.bump_version(chat, now)
             return await checkpoint_rows.begin(session, self._chat_id, reason, now)
 
         view = await self._repository.store.write(work)
@@ -148,7 +165,7 @@ class StoredTranscript:
 
         async def work(session: AsyncSession) -> StepView:
             now = self._repository.now()
-            chat = await chats.get(session, self._chat_id)
+            chat = await chats.locked(session, self._chat_id, self._generation)
             transitions.bump_version(chat, now)
             spent = asdict(usage)
             await session.run_sync(
@@ -196,11 +213,12 @@ class StoredTranscript:
 
         async def work(session: AsyncSession) -> bool:
             now = self._repository.now()
-            for step in await steps.running(session, self._chat_id):
-                step.status, step.ended_at = "interrupted", now
-                step.error = "interrupted before it gave a result"
+            chat = await chats.locked(session, self._chat_id, self._generation)
+            # Calls from outside may run at other control planes.
+            others = await planes.living(session) if self._repository.plane else ()
+            for step in await steps.running(session, self._chat_id, tuple(others)):
+                interrupt(step, now)
             left = open_calls(await messages.history(session, self._chat_id))
-            chat = await chats.get(session, self._chat_id)
             head = await messages.head(session, self._chat_id)
             marks = head is not None and head_from_json(head).explains_marks
             known = {
@@ -217,6 +235,13 @@ class StoredTranscript:
         self._messages = None
         if await self._repository.store.write(work):
             self._repository.hub.publish("message", self._chat_id, {})
+
+
+def interrupt(step: StepRow, now: float) -> None:
+    """End a step whose call was cut off."""
+    # Another host may have begun it, with a clock that is ahead.
+    step.status, step.ended_at = "interrupted", max(now, step.started_at)
+    step.error = "interrupted before it gave a result"
 
 
 def earlier_step(

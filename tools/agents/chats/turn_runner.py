@@ -10,8 +10,9 @@ the desktop service's copy of the recording is removed.
 import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -21,14 +22,13 @@ from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_recordings.ended_recordings import EndedRecordings, write_recording
 from deskhand.tools.agents.chat_recordings.staying_recordings import StayingRecordings
 from deskhand.tools.agents.chat_recordings.turn_recording import Recorded
-from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
+from deskhand.tools.agents.chat_repository.joined_writes import LONGEST_WAIT, JoinedWrites
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
 from deskhand.tools.agents.desktops.ports import DesktopMachine, LostRecordings, Models
-from deskhand.tools.agents.loop.budget import TurnBudget
 from deskhand.tools.agents.loop.compaction import KnownTools, run_compaction
+from deskhand.tools.agents.loop.reply_work import ReplyWork
 from deskhand.tools.agents.loop.turn import LoopSettings, TurnEnd, run_turn
 from deskhand.tools.agents.providers.model_table import PLAYBOOK, WITHOUT_MODEL
-from deskhand.tools.agents.providers.port import Role
 from deskhand.tools.agents.workdirs.rows import start_of, workdir_of
 from deskhand.tools.agents.workdirs.start_files import StartFiles
 from deskhand.tools.conversation.conversation import Message, Text
@@ -37,16 +37,20 @@ from deskhand.tools.conversation.states import BUSY, ChatState, StateEvent
 from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.spec import MachineRefused, MachineUnavailable, Tool
 from deskhand.tools.secrets.chat_secrets import ChatMask
-from deskhand.tools.store import chats, steps, turns
-from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
+from deskhand.tools.store import steps, turns
+from deskhand.tools.store.errors import StaleDriver, StoreUnavailable, UnknownRow
 from deskhand.tools.store.faults.health import patience
-from deskhand.tools.store.schema import ChatRow, TurnRow
+from deskhand.tools.store.rows.claims import check_driver
+from deskhand.tools.store.schema import ChatRow
 
+from . import turn_limits as limits
 from .chat_heads import ChatHeads
 from .desktop_assignment import DesktopAssignment, Prepared
 from .prompt_head import PromptHead
 from .toolbox import ChatToolbox
 from .transcript import StoredTranscript
+from .turn_ends import Failure, end_reason, status_of, unwritten_end, write_end
+from .turn_limits import role_of
 from .workplace import DESKTOP_LOST, Computer, Workplace
 
 log = logging.getLogger(__name__)
@@ -77,14 +81,6 @@ class MakeComputer(Protocol):
 
         Without ``settles_between`` only the last action of a reply waits for its effect.
         """
-
-
-@dataclass(frozen=True)
-class Failure:
-    """Reason for which a turn ended before the model could end it."""
-
-    error: str
-    kind: str
 
 
 class TurnRunner:
@@ -124,15 +120,22 @@ class TurnRunner:
             )
         self.tools: Callable[[ChatView], Mapping[str, Tool]] = lambda _: {}
         """The tools of a chat; :class:`~deskhand.tools.agents.chats.chats.Chats` sets it."""
+        self.on_turn_end: Callable[[], None] = lambda: None
+        """Called after the commit of a turn's end."""
         self.keep_recordings = False
         """True if the recorders continue when the program ends."""
+        self._generations: dict[str, int] = {}
+        """Generations under which the current turns drive their chats."""
+        self._works: dict[str, ReplyWork] = {}
 
     async def run(self, chat_id: str) -> TurnEnd | Failure | None:
         """Run the turn until it is over; return ``None`` when there was nothing to do.
 
         Raises:
             StoreUnavailable: If the program ends while the database cannot be used.
+            StaleDriver: If another control plane has taken the chat over.
         """
+        self._generations[chat_id] = self._repository.generation_of(chat_id)
         with patience(self._waits.patience(chat_id)):
             return await self._run(chat_id)
 
@@ -144,7 +147,7 @@ class TurnRunner:
             ChatState.REQUIRES_ACTION,
         ):
             return None
-        seconds = await self._seconds_left(chat_id)
+        seconds = await limits.seconds_left(self._repository, chat_id)
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -155,6 +158,8 @@ class TurnRunner:
             return Failure(str(error), "model")
         except (MachineRefused, MachineUnavailable) as error:
             return Failure(f"the desktop does not answer: {error}", "desktop")
+        except StaleDriver:
+            raise
         except Exception as error:
             # The turn has not failed: the next start continues it.
             if isinstance(error, StoreUnavailable) and error.may_pass:
@@ -178,23 +183,25 @@ class TurnRunner:
 
     async def _finish(self, chat_id: str, ended: TurnEnd | Failure | None) -> bool:
         state = (await self._repository.view(chat_id)).state
+        generation = self._generations.get(chat_id, 0)
         if state == ChatState.REQUIRES_ACTION:
             # The turn ended before the call that asked could continue: withdraw the question.
-            await self._repository.move(chat_id, StateEvent.ANSWER)
+            await self._repository.move(chat_id, StateEvent.ANSWER, generation=generation)
         elif state not in BUSY:
             return False
         # A run that was cancelled or failed may have left calls without results. This write also
         # waits for the end of a fault, which the time-out of the recording would not outlast.
-        await StoredTranscript(self._repository, chat_id).answer_open_calls()
-        recorded = await self._ended_recordings.finish(chat_id, _end_reason(ended))
-        status = _status(ended)
+        transcript = StoredTranscript(self._repository, chat_id, generation=generation)
+        await transcript.answer_open_calls()
+        recorded = await self._ended_recordings.finish(chat_id, end_reason(ended))
+        status = status_of(ended)
         # The state is read again: storing the recording takes seconds, in which an interruption
         # may come.
         interrupting = (await self._repository.view(chat_id)).state == ChatState.INTERRUPTING
 
         async def write(session: AsyncSession, chat: ChatRow) -> None:
             turn = await turns.running(session, chat)
-            _write_end(turn, ended, status, self._repository.now())
+            write_end(turn, ended, status, self._repository.now())
             turn.last_step_hash = await steps.hash_of_turn(session, turn)
             await write_recording(session, chat, turn, recorded)
             if notices is not None:
@@ -205,16 +212,27 @@ class TurnRunner:
             event = StateEvent.FINISH_INTERRUPTION
         else:
             event = StateEvent.FAIL if status == "failed" else StateEvent.FINISH_TURN
-        transition = await self._repository.move(chat_id, event, before=write)
+        transition = await self._repository.move(
+            chat_id, event, before=write, generation=generation
+        )
         # Only after the commit, see the module's docstring.
         if notices is not None:
             notices.wake()
         self._waits.forget(chat_id)
+        self.on_turn_end()
         await self._ended_recordings.committed(chat_id)
         if transition.state is ChatState.RUNNING:
             return True
         self._assignment.rest(chat_id)
         return False
+
+    async def between_replies(self, chat_id: str) -> None:
+        """Return when the turn can be put back without cutting an action off."""
+        work = self._works.get(chat_id)
+        # While the database cannot be read, nothing can be stored that the turn comes to.
+        with suppress(StoreUnavailable):
+            if work is not None and not _waits(await self._repository.view(chat_id)):
+                await work.over()
 
     async def requeue(self, chat_id: str) -> None:
         """Leave the turn to the next start of the program."""
@@ -232,36 +250,52 @@ class TurnRunner:
         try:
             view = await self._repository.view(chat_id)
             if view.state in (ChatState.QUEUED, ChatState.RUNNING, ChatState.REQUIRES_ACTION):
-                await self._repository.move(chat_id, StateEvent.PUT_BACK, before=write)
+                generation = self._generations.get(chat_id, 0)
+                await self._repository.move(
+                    chat_id, StateEvent.PUT_BACK, before=write, generation=generation
+                )
         except StoreUnavailable as error:
             # The next start also resumes chats that are running.
             log.warning("chat %s is left as it is: %s", chat_id, error)
 
-    async def _run_turn(self, chat_id: str) -> TurnEnd:
-        async with JoinedWrites(self._repository.store) as writes:
-            return await self._run_with(writes, chat_id)
+    def abandon(self, chat_id: str) -> None:
+        """Forget a turn that another control plane has taken over, with recording and desktop."""
+        self._generations.pop(chat_id, None)
+        self._waits.forget(chat_id)
+        self._ended_recordings.forget(chat_id)
+        self._recordings.leave(chat_id)
+        self._assignment.leave(chat_id)
 
-    async def _run_with(self, writes: JoinedWrites, chat_id: str) -> TurnEnd:
-        transcript = StoredTranscript(self._repository, chat_id, writes)
+    async def _run_turn(self, chat_id: str) -> TurnEnd:
+        generation = self._generations[chat_id]
+        fence = partial(check_driver, chat_id=chat_id, generation=generation)
+        fences = (fence,) if generation else ()
+        async with JoinedWrites(self._repository.store, LONGEST_WAIT, *fences) as writes:
+            return await self._run_with(writes, chat_id, generation)
+
+    async def _run_with(self, writes: JoinedWrites, chat_id: str, generation: int) -> TurnEnd:
+        transcript = StoredTranscript(self._repository, chat_id, writes, generation)
+        if generation > 1:
+            await self._assignment.announce(chat_id, generation)
         asking = await transcript.continuing()
         if not asking:
             await transcript.answer_open_calls()
-        compacts = await self._repository.store.read(lambda s: turns.compacts(s, chat_id))
+        left = await self._repository.store.read(lambda s: turns.work_and_result(s, chat_id))
         # A checkpoint needs no desktop.
-        prepared: Prepared = "same" if compacts else await self._prepare(chat_id)
+        prepared: Prepared = "same" if left.compacts else await self._prepare(chat_id)
         view = await self._repository.view(chat_id)
         # A turn that follows another, or that a crash cut off, is RUNNING already.
         if view.state == ChatState.QUEUED:
-            await self._repository.move(chat_id, StateEvent.ADMIT)
-        if not compacts:
+            await self._repository.move(chat_id, StateEvent.ADMIT, generation=generation)
+        if not left.compacts:
             await self._start_files.place(chat_id)
         name, model = self._models.resolve(view.model, role=role_of(view.mode, view.parent_id))
         tools = self.tools(view)
         head = await self._heads.of(view, tools)
         tools = {**tools, **skill_tools(head.skills)}
-        budget = await self._budget(chat_id)
+        budget = await limits.budget(self._repository, chat_id)
         settings = LoopSettings(name, head.system, budget, conversation=chat_id, effort=view.effort)
-        if compacts:
+        if left.compacts:
             current = tuple(tool.spec for tool in tools.values())
             known = KnownTools(head.tools, current, view.mode == "computer_use")
             return await run_compaction(transcript, model, known, settings)
@@ -269,6 +303,9 @@ class TurnRunner:
         if asking or view.state == ChatState.REQUIRES_ACTION:
             await toolbox.resume(asking, is_same=prepared == "same")
             await transcript.answer_open_calls()
+        # The toolbox has taken up the recording, which ends with the turn.
+        if (end := unwritten_end(left)) is not None:
+            return end
         # The model remembers windows of the desktop that is gone, unless no turn had one.
         if prepared == "lost" or (prepared == "new" and view.step_count):
             text = NEW_DESKTOP if prepared == "new" else DESKTOP_LOST
@@ -278,7 +315,13 @@ class TurnRunner:
         def clock() -> float:
             return self._clock() - self._waits.paused_seconds(chat_id)
 
-        return await run_turn(transcript, model, toolbox, settings, clock, transcript.publish_text)
+        work = self._works[chat_id] = ReplyWork()
+        try:
+            return await run_turn(
+                transcript, model, toolbox, settings, clock, transcript.publish_text, work
+            )
+        finally:
+            self._works.pop(chat_id, None)
 
     async def _prepare(self, chat_id: str) -> Prepared:
         try:
@@ -316,7 +359,7 @@ class TurnRunner:
             self._repository,
             view.id,
             tools,
-            lambda: self._assignment.machine(view.id),
+            lambda: self._machine(view.id),
             mask=self._mask(view.id, (view.parent_id,) if view.parent_id else ()),
             head=head,
             workplace=await self._workplace(view, writes, started=started) if on_desktop else None,
@@ -329,7 +372,7 @@ class TurnRunner:
 
     async def _workplace(self, view: ChatView, writes: JoinedWrites, *, started: bool) -> Workplace:
         """Return the chat's desktop; ``started`` if the recorder runs there already."""
-        machine = await self._assignment.machine(view.id)
+        machine = await self._machine(view.id)
         start = await self._repository.store.read(lambda s: start_of(s, view.id))
         recording = self._recordings.open(
             *(view.id, machine),
@@ -342,58 +385,12 @@ class TurnRunner:
         computer = self._make_computer(view.id, machine, writes, settles_between=settles)
         return Workplace(computer, recording)
 
+    async def _machine(self, chat_id: str) -> DesktopMachine:
+        return await self._assignment.machine(chat_id, self._generations.get(chat_id, 0))
+
     async def _desktop_of(self, chat_id: str) -> str | None:
         return (await self._repository.view(chat_id)).desktop_id
 
-    async def _budget(self, chat_id: str) -> TurnBudget:
-        chat = await self._repository.store.read(lambda s: chats.get(s, chat_id))
-        # The keys were checked when the child was started; a missing one has its default.
-        return TurnBudget(**chat.budget)
 
-    async def _seconds_left(self, chat_id: str) -> float | None:
-        """Return the seconds until the turn is stopped; None for a chat without a timeout."""
-        start = await self._repository.store.read(lambda s: start_of(s, chat_id))
-        if start is None or start.timeout_seconds is None:
-            return None
-        view = await self._repository.view(chat_id)
-        # A turn that a restart continues began before.
-        passed = self._repository.now() - (view.started_at or view.created_at)
-        return max(0.0, start.timeout_seconds - passed)
-
-
-def role_of(mode: str, parent_id: str | None) -> Role:
-    """Return the role that selects the default model; a chat on a desktop has no children."""
-    if mode == "computer_use":
-        return "child"
-    return "parent" if parent_id is None else "helper"
-
-
-def _write_end(turn: TurnRow, ended: TurnEnd | Failure | None, status: str, now: float) -> None:
-    turn.status = status
-    turn.ended_at = now
-    if turn.work == turns.COMPACT and status == "done":
-        return
-    if isinstance(ended, TurnEnd):
-        turn.report = ended.report
-        turn.outcome = ended.outcome
-        turn.outcome_source = ended.outcome_source
-        turn.error = ended.error
-        turn.error_kind = ended.error_kind
-    elif ended is not None:
-        turn.outcome = "failed"
-        turn.outcome_source = "assumed"
-        turn.error = ended.error
-        turn.error_kind = ended.kind
-
-
-def _status(ended: TurnEnd | Failure | None) -> Literal["done", "failed", "interrupted"]:
-    if ended is None:
-        return "interrupted"
-    # A spent budget is a regular end: the work so far is a result.
-    if isinstance(ended, Failure) or (ended.error is not None and ended.error_kind != "budget"):
-        return "failed"
-    return "done"
-
-
-def _end_reason(ended: TurnEnd | Failure | None) -> str:
-    return {"interrupted": "closed", "failed": "child_error", "done": "completed"}[_status(ended)]
+def _waits(view: ChatView) -> bool:
+    return view.state == ChatState.REQUIRES_ACTION or view.waiting_for is not None

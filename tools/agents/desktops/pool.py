@@ -74,6 +74,11 @@ class DesktopPool:
         held = self._desktops.get(chat_id)
         return held if held is not None and self._machines.known(held) else None
 
+    @property
+    def resting(self) -> tuple[str, ...]:
+        """The chats whose desktops are idle, the one that is idle for longest first."""
+        return tuple(self._resting)
+
     def rests(self, chat_id: str) -> bool:
         """Return whether the chat's desktop is idle."""
         return chat_id in self._resting
@@ -112,13 +117,32 @@ class DesktopPool:
             # A chat in the queue may get this desktop's place.
             self._wake()
 
-    async def release_idle(self, seconds: float) -> None:
-        """Release the desktops that have been idle for so long and are not in use."""
+    async def release_idle(self, seconds: float, besides: Collection[str] = ()) -> None:
+        """Release the desktops that have been idle for so long and are not in use.
+
+        Those of the chats ``besides`` stay.
+        """
         for chat_id, since in list(self._resting.items()):
-            if self._clock() - since >= seconds and not await self._in_use(chat_id):
+            if chat_id in besides or self._clock() - since < seconds:
+                continue
+            if not await self._in_use(chat_id):
                 await self._release_resting(chat_id)
         # A desktop that a person watched at the last check may be free by now.
         self._wake()
+
+    async def release_some(self, desktop_ids: Collection[str], most: int) -> int:
+        """Release the ``most`` of the desktops that are idle for longest and not in use.
+
+        Return how many were released.
+        """
+        released = 0
+        for chat_id in list(self._resting):
+            if released == most:
+                break
+            if self._desktops.get(chat_id) in desktop_ids and not await self._in_use(chat_id):
+                await self._release_resting(chat_id)
+                released += 1
+        return released
 
     async def release(self, chat_id: str) -> None:
         """End the chat's desktop, if it has one of its own."""

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from deskhand.desktop.network.egress import Egress, EgressPolicy
 from deskhand.tools.agents.providers.port import Model, Role
 from deskhand.tools.conversation.run_recording import FetchedRecording, StayingRecording
+from deskhand.tools.conversation.uploaded import FileUpload
 from deskhand.tools.kit.support.spec import Machine
 
 
@@ -19,6 +20,12 @@ class DesktopMachine(Machine, Protocol):
 
     async def download(self, path: str, to: Path) -> int:
         """Stream the body of a response into a file and return its length in bytes."""
+
+    def uploader(self, path: str) -> FileUpload | None:
+        """Return what puts the body of a response to a signed address, past this control plane.
+
+        None if the host of the desktop cannot do this.
+        """
 
 
 class DesktopSource(Protocol):
@@ -62,14 +69,28 @@ class DesktopSource(Protocol):
     def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
         """Await ``show`` with the id of each desktop whose display is used for the first time."""
 
+    def on_crowded(self, make_room: Callable[[frozenset[str], int], Awaitable[None]]) -> None:
+        """Await ``make_room`` with desktops of which so many should end if they are at rest."""
+
+    def position(self, chat_id: str) -> int | None:
+        """Return the position in the queue, from 1, of a chat whose desktop waits for room."""
+
+    async def locate(self, desktop_id: str) -> None:
+        """Ensure that a desktop which another control plane has just started is known here."""
+
     def has_display(self, desktop_id: str) -> bool:
         """Return whether the display of a desktop has been started."""
 
     def chat_of(self, desktop_id: str) -> str | None:
         """Return the chat that a desktop was started for, ``None`` if a person started it."""
 
-    def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> DesktopMachine:
-        """Return a chat's access to a desktop; the address is looked up at each call."""
+    def machine(
+        self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...], generation: int = 0
+    ) -> DesktopMachine:
+        """Return a chat's access to a desktop; the address is looked up at each call.
+
+        The desktop refuses requests under a ``generation`` that is not the chat's newest one.
+        """
 
     async def release(self, desktop_id: str) -> None:
         """End a desktop; ending it twice is fine."""
@@ -155,6 +176,8 @@ class ChatSettings:
     recording_seconds: float = 90.0
     """Time for which the end of a turn may wait for its recording to be stored."""
     closing_seconds: float = 3.0
+    action_seconds: float = 5.0
+    """For an action that runs at the end of the program; afterwards it is cut off."""
     """The same limit when the whole program ends; the service manager must not lose patience."""
     approval: str = "auto"
     """Mode of approvals of chats that name none; empty for the one that fits the model."""

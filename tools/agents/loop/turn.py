@@ -38,6 +38,7 @@ from .budget import TurnBudget
 from .checked_reply import CUT, WINDOW_EXCEEDED, checked
 from .interruption import CallSuspended
 from .reply_calls import ReplyCalls, Toolbox
+from .reply_work import ReplyWork
 from .report import Outcome, Report, Source, assumed_report, text_of
 from .stuck_detector import STUCK, StuckDetector
 from .turn_prompts import TurnPrompts
@@ -58,8 +59,14 @@ class Transcript(Protocol):
     async def messages(self) -> tuple[Message, ...]:
         """Return all messages so far, oldest first."""
 
-    async def append(self, message: Message, usage: Usage | None = None) -> None:
-        """Store a message; ``usage`` are the tokens that the model used for it."""
+    async def append(
+        self, message: Message, usage: Usage | None = None, report: Report | None = None
+    ) -> None:
+        """Store a message, with the tokens that the model used for it.
+
+        ``report`` is the result of the turn if it ends with this message: a process that is killed
+        before it ends the turn leaves it, and the model is not asked again.
+        """
 
     async def take_messages(self) -> None:
         """Append what people have sent for the time after the current step."""
@@ -127,13 +134,16 @@ async def run_turn(
     settings: LoopSettings,
     clock: Callable[[], float],
     on_text: Callable[[str], None] = lambda _: None,
+    work: ReplyWork | None = None,
 ) -> TurnEnd:
     """Run until the model reports, stops, fails, or the budget is used up.
 
-    ``clock`` counts seconds; ``on_text`` is called with the whole text of a reply so far.
-    Cancelling stores the partial reply and answers the open calls before it propagates.
+    ``clock`` counts seconds; ``on_text`` is called with the whole text of a reply so far; ``work``
+    shows whether a reply is being worked on. Cancelling stores the partial reply and answers the
+    open calls before it propagates.
     """
-    turn = _Turn(transcript, model, toolbox, settings, clock, on_text)
+    work = work or ReplyWork()
+    turn = _Turn(transcript, model, toolbox, settings, clock, on_text, work)
     try:
         report = await turn.run()
     except _Ended as end:
@@ -142,6 +152,8 @@ async def run_turn(
         return turn.end(Report(turn.last_text, end.outcome, "assumed"), end.error, end.kind)
     except ModelError as error:
         return turn.end(Report(turn.last_text, "failed", "assumed"), str(error), error.kind)
+    finally:
+        work.end()
     return turn.end(report)
 
 
@@ -154,6 +166,7 @@ class _Turn:
         settings: LoopSettings,
         clock: Callable[[], float],
         on_text: Callable[[str], None],
+        work: ReplyWork,
     ) -> None:
         self._transcript = transcript
         self._model = model
@@ -161,6 +174,7 @@ class _Turn:
         self._settings = settings
         self._clock = clock
         self._on_text = on_text
+        self._work = work
         self._began = clock()
         self._people_seconds = 0.0
         self._excluded = 0.0
@@ -194,7 +208,10 @@ class _Turn:
             # Checked between requests only: a reply that has been paid for is used, and its calls
             # are run.
             self._check_budget()
-            reply = await self._ask()
+            self._work.end()
+            reply, report = await self._ask()
+            if report is not None:
+                return report
             calls = [b for b in reply.content if isinstance(b, ToolCall)]
             if calls:
                 report = await self._run_calls(calls, RequestFigures(reply.usage, reply.times))
@@ -208,8 +225,6 @@ class _Turn:
             elif self._problems:
                 texts = tuple(Text(problem) for problem in self._problems)
                 await self._transcript.append(Message("user", texts))
-            elif reply.stop_reason not in (*CUT, "pause_turn"):
-                return assumed_report(reply.content)
             # After ``pause_turn`` the provider continues by itself; a cut reply has to be resumed.
             if reply.stop_reason in CUT:
                 await self._transcript.append(Message("user", (Text(CUT_SHORT),)))
@@ -257,7 +272,8 @@ class _Turn:
         self._people_seconds = people_seconds
         return passed - self._excluded
 
-    async def _ask(self) -> ModelReply:
+    async def _ask(self) -> tuple[ModelReply, Report | None]:
+        """Return the next reply, and the result of the turn if it ends with this reply."""
         partial = ""
 
         def on_partial(text: str) -> None:
@@ -274,6 +290,7 @@ class _Turn:
             if partial.strip():
                 await self._transcript.append(Message("assistant", (Text(partial),)))
             raise
+        self._work.begin(reply.content)
         reply = replace(reply, usage=priced(reply.usage, self._facts.prices))
         self._replies += reply.usage
         self._prompts.answered(reply)
@@ -284,11 +301,20 @@ class _Turn:
         # A call that was left out is work too, so that a budget ends a row of them.
         self._steps += len(sound.problems)
         self.last_text = text_of(reply.content) or self.last_text
+        report = self._final(reply)
         # Providers refuse a message without content, as a reply can be after a refusal.
         if reply.content:
-            await self._transcript.append(Message("assistant", reply.content), reply.usage)
+            message = Message("assistant", reply.content)
+            await self._transcript.append(message, reply.usage, report)
         self._check_stop_reason(reply.stop_reason)
-        return reply
+        return reply, report
+
+    def _final(self, reply: ModelReply) -> Report | None:
+        """Return the result of a turn that ends with a reply: with one that is whole."""
+        calls = any(isinstance(block, ToolCall) for block in reply.content)
+        if calls or self._problems or reply.stop_reason in (*CUT, "pause_turn", "refusal"):
+            return None
+        return assumed_report(reply.content)
 
     async def _fitting(self, on_partial: Callable[[str], None]) -> ModelReply:
         """Ask, after a checkpoint where a limit of the provider requires one."""
@@ -328,7 +354,7 @@ class _Turn:
             if not suspended:
                 problems = (Text(problem) for problem in self._problems)
                 content: tuple[Block, ...] = (*running.results, *problems)
-                await self._transcript.append(Message("user", content))
+                await self._transcript.append(Message("user", content), None, running.report)
         self._stuck = running.stuck
         self._unconfirmed = running.unconfirmed and self._facts.ends_unconfirmed
         return running.report

@@ -1,8 +1,9 @@
-"""Waits of the chats that are known in this process only, and the patience of their turns.
+"""Waits of the chats that turns of this process have, and the patience of their turns.
 
 The wait for the database cannot be written to the database. The wait for a person in control ends
-with the request that waits. Questions are in the database: :mod:`deskhand.tools.store.chats` reads
-them. :meth:`ChatWaits.of` merges both, so that clients find every reason in one field.
+with the request that waits; where there are several control planes, the chat's row has it too.
+Questions are in the database: :mod:`deskhand.tools.store.chats` reads them. :meth:`ChatWaits.of`
+merges both, so that clients find every reason in one field.
 """
 
 from collections import defaultdict
@@ -18,14 +19,15 @@ from deskhand.tools.store.faults.health import Patience
 class ChatWaits:
     """The current waits of all chats.
 
-    ``publish`` is awaited with the id of a chat whose waits have changed. ``clock`` counts seconds.
+    ``publish`` is awaited with the id of a chat, and the kind of its waits that have changed.
+    ``clock`` counts seconds.
     """
 
     def __init__(
         self,
         now: Callable[[], float],
         clock: Callable[[], float],
-        publish: Callable[[str], Awaitable[None]],
+        publish: Callable[[str, WaitKind], Awaitable[None]],
     ) -> None:
         self._now = now
         self._clock = clock
@@ -49,7 +51,7 @@ class ChatWaits:
         wait, began = waiting_for(kind, self._now()), self._clock()
         self._waits[chat_id].append(wait)
         try:
-            await self._publish(chat_id)
+            await self._publish(chat_id, kind)
             yield
         finally:
             self._waits[chat_id].remove(wait)
@@ -59,7 +61,12 @@ class ChatWaits:
             self._waited[chat_id] += waited
             if kind == "database":
                 self._paused[chat_id] += waited
-            await self._publish(chat_id)
+            await self._publish(chat_id, kind)
+
+    def since(self, chat_id: str, kind: WaitKind) -> float | None:
+        """Return when the wait of a kind has begun, None if the chat does not wait so."""
+        waits = self._waits.get(chat_id, ())
+        return min([wait.since for wait in waits if wait.kind == kind], default=None)
 
     def for_person(self, chat_id: str) -> HumanControlWaits:
         """Return the waits of a chat's computer tools for people in control."""

@@ -65,8 +65,17 @@ class AskingChats(Protocol):
     def now(self) -> Callable[[], float]:
         """Unix time in seconds."""
 
+    @property
+    def generation_of(self) -> Callable[[str], int]:
+        """Generation under which a chat is driven here."""
+
     async def move(
-        self, chat_id: str, event: StateEvent, *, before: Change | None = None
+        self,
+        chat_id: str,
+        event: StateEvent,
+        *,
+        before: Change | None = None,
+        generation: int = 0,
     ) -> object:
         """Apply an event to a chat; ``before`` is awaited in the same transaction."""
 
@@ -98,8 +107,8 @@ class Questions:
         self._chats = chats
         self._events = events
         self.notices: ChatNotices | None = None
-        self._waits: dict[str, asyncio.Future[ChatQuestion]] = {}
-        """By the id of the step that asks."""
+        self._waits: dict[str, tuple[str, asyncio.Future[ChatQuestion]]] = {}
+        """Chat and wait, by the id of the step that asks."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def ask(self, wanted: NewQuestion) -> ChatQuestion:
@@ -107,7 +116,7 @@ class Questions:
         async with self._locks.setdefault(wanted.chat_id, asyncio.Lock()):
             # Before the question can be read by anybody who may answer it.
             wait: asyncio.Future[ChatQuestion] = asyncio.get_running_loop().create_future()
-            self._waits[wanted.step_id] = wait
+            self._waits[wanted.step_id] = wanted.chat_id, wait
             try:
                 question = await self.of_step(wanted.step_id) or await self._inserted(wanted)
                 return await self._closed(question, wait) if question.is_open else question
@@ -213,7 +222,12 @@ class Questions:
                 await self.notices.asked(session, question)
             questions[:] = [question]
 
-        await self._chats.move(wanted.chat_id, StateEvent.REQUIRE_ACTION, before=write)
+        await self._chats.move(
+            wanted.chat_id,
+            StateEvent.REQUIRE_ACTION,
+            before=write,
+            generation=self._chats.generation_of(wanted.chat_id),
+        )
         if self.notices is not None:
             self.notices.wake()
         return questions[0]
@@ -243,14 +257,27 @@ class Questions:
             await rows.save(session, found[0])
 
         try:
-            await self._chats.move(question.chat_id, StateEvent.ANSWER, before=write)
+            await self._chats.move(
+                question.chat_id,
+                StateEvent.ANSWER,
+                before=write,
+                generation=self._chats.generation_of(question.chat_id),
+            )
         except QuestionClosed:
             return found[0]
         self._note(found[0], "deskhand", "question.expired")
         return found[0]
 
+    async def follow(self, chat_id: str | None) -> None:
+        """Find the answers that another control plane has stored; ``None`` for all chats."""
+        for step_id, (asking, _) in tuple(self._waits.items()):
+            if chat_id in (None, asking):
+                question = await self.of_step(step_id)
+                if question is not None and not question.is_open:
+                    self._wake(question)
+
     def _wake(self, question: ChatQuestion) -> None:
-        wait = self._waits.get(question.step_id)
+        _, wait = self._waits.get(question.step_id, ("", None))
         if wait is not None and not wait.done():
             wait.set_result(question)
 

@@ -6,9 +6,8 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.conversation.question import ALWAYS, ChatQuestion, withdrawn
-from deskhand.tools.store.chats import question_of
 from deskhand.tools.store.errors import UnknownRow
-from deskhand.tools.store.schema import QuestionRow
+from deskhand.tools.store.tables.questions import QuestionRow, question_of
 
 
 async def insert(session: AsyncSession, question: ChatQuestion) -> None:
@@ -27,7 +26,7 @@ async def save(session: AsyncSession, question: ChatQuestion) -> None:
 
 
 async def get(session: AsyncSession, question_id: str) -> ChatQuestion:
-    """Return a question.
+    """Return a question, which no other transaction changes before the end.
 
     Raises:
         UnknownRow: If there is none with this id.
@@ -71,7 +70,7 @@ async def withdraw_open(session: AsyncSession, chat_id: str, now: float) -> None
 
 
 async def _get(session: AsyncSession, question_id: str) -> QuestionRow:
-    row = await session.get(QuestionRow, question_id)
+    row = await session.get(QuestionRow, question_id, with_for_update=True)
     if row is None:
         raise UnknownRow("question", question_id)
     return row

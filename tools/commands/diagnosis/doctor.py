@@ -1,5 +1,6 @@
 """`deskhand doctor`: checks what Deskhand needs on this machine."""
 
+import asyncio
 import importlib.util
 import os
 import shutil
@@ -48,7 +49,9 @@ from deskhand.tools.control_plane.settings import (
 )
 from deskhand.tools.decoder.decoder import Decoder
 from deskhand.tools.secrets.keys import keys_of
+from deskhand.tools.store.backends.postgresql import server_version
 
+from .cluster_checks import cluster_findings
 from .finding import Finding
 from .machine import (
     address_finding,
@@ -75,7 +78,13 @@ from .separation import (
     secrets_finding,
 )
 from .software import browser_findings, font_findings, library_findings, program_findings
-from .trials import browser_finding, encode_second, encoder_finding, x_server_finding
+from .trials import (
+    browser_finding,
+    database_finding,
+    encode_second,
+    encoder_finding,
+    x_server_finding,
+)
 from .updates import browser_age, unpatched_packages
 
 NOBODY = 65534
@@ -125,6 +134,8 @@ def _examine(settings: Settings) -> Iterator[Group]:
     yield "Control plane", _control_plane(settings)
     yield "Model", _model()
     yield "Store", _store(settings)
+    if settings.certificates or settings.cluster:
+        yield "Cluster", cluster_findings(settings)
 
 
 def _installable(settings: Settings) -> Iterator[Finding]:
@@ -168,6 +179,8 @@ def _store(settings: Settings) -> Iterator[Finding]:
     yield data_finding(settings.data_dir)
     yield from access_findings(open_to_others(settings.data_dir))
     yield usage_finding(usage(settings.data_dir))
+    if settings.database:
+        yield database_finding(lambda: asyncio.run(server_version(settings.database)))
     yield secrets_finding(keys_of(settings.data_dir, os.environ).existing())
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from deskhand.recording.errors import RecordingFailed
 from deskhand.recording.timing.size_budget import QUALITY_LEVELS
 from deskhand.recording.video.encoder import Encoder
+from deskhand.tools.store.errors import StoreUnavailable
 
 from .finding import Finding
 
@@ -26,6 +27,14 @@ BITS_PER_SECOND = 8_000_000
 PAGE = "data:text/html,<p>deskhand-works"
 WORKS = "deskhand-works"
 X_SERVER = ("-nolisten", "tcp", "-rfbport", "-1", "-geometry", "640x480", "-depth", "24")
+
+
+def database_finding(version: Callable[[], str]) -> Finding:
+    """Connect to the server of the database; ``version`` returns its version."""
+    try:
+        return Finding("database", "ok", f"PostgreSQL {version()} answers")
+    except StoreUnavailable as error:
+        return Finding("database", "fail", f"{error.place}: {error.reason}", error.advice)
 
 
 def x_server_finding(program: str, options: Sequence[str] = X_SERVER) -> Finding:

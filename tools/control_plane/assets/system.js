@@ -7,6 +7,7 @@ import {
   errorRows,
   isShareLink,
   kindRows,
+  nodeRows,
   peopleRows,
   runRows,
   settingRows,
@@ -49,6 +50,16 @@ function sectionOf({ title, head }, rows) {
   return { section: element("section", {}, element("h2", {}, title), content), body };
 }
 
+/**
+ * Only a cluster has nodes.
+ *
+ * @param {any[] | undefined} nodes
+ * @returns {[{title: string, head: readonly string[]}, Cell[][]][]}
+ */
+function nodeTables(nodes) {
+  return nodes ? [[words.nodes, nodeRows(nodes)]] : [];
+}
+
 /** @param {{records: any[], next_cursor: string | null}} first */
 function auditSection(first) {
   const { section, body } = sectionOf(words.audit, auditRows(first.records));
@@ -79,6 +90,7 @@ await troubled(async () => {
   /** @type {[{title: string, head: readonly string[]}, Cell[][]][]} */
   const tables = [
     [words.people, peopleRows(people)],
+    ...nodeTables(report.nodes),
     [words.desktops, desktopRows(desktops)],
     [words.errors, errorRows(report.errors)],
     [words.kinds, kindRows(report.disk_by_kind)],

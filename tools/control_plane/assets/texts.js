@@ -333,6 +333,7 @@ export const texts = {
     more: "Show older records",
     never: "never",
     none: "There are none.",
+    nodes: { title: "Nodes", head: ["Name", "State", "Desktops", "Places", "Failed starts", "Version", "Reason"] },
     people: { title: "People", head: ["Name", "Role", "Signed in", "Added by"] },
     runs: { title: "Disk use of the largest runs", head: ["Run", "Files", "Size"] },
     secrets: { title: "Names of secrets", head: ["Name"] },

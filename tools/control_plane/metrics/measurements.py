@@ -9,6 +9,8 @@ from deskhand.tools.conversation.states import ChatState
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.fleet.spawn_times import SpawnTimes
 
+from .nodes import MeasuredCluster, node_metrics
+
 
 @dataclass(frozen=True)
 class Measurements:
@@ -27,6 +29,8 @@ class Measurements:
     dropped_thinking: int = 0
     """Thinking blocks that providers have dropped from requests."""
     costs: CostCounts = field(default_factory=CostCounts)
+    cluster: MeasuredCluster | None = None
+    """None on one machine."""
 
 
 def metrics_of(measured: Measurements) -> Iterator[Metric]:
@@ -58,6 +62,8 @@ def metrics_of(measured: Measurements) -> Iterator[Metric]:
     meaning = "Thinking blocks that providers dropped; more than 0 is a defect."
     yield Metric("deskhand_dropped_thinking_blocks_total", "counter", meaning, dropped)
     yield from _costs(measured.costs)
+    if measured.cluster is not None:
+        yield from node_metrics(measured.cluster)
 
 
 def _costs(costs: CostCounts) -> Iterator[Metric]:

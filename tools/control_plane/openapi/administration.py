@@ -20,6 +20,21 @@ _DISK = record(
     {"free_bytes": COUNT, "low": FLAG},
     {"total_bytes": COUNT, "needed_bytes": COUNT, "reserve": TEXT},
 )
+NODE = record(
+    "Node",
+    {
+        "name": TEXT,
+        "address": TEXT,
+        "version": TEXT,
+        "places": COUNT,
+        "desktops": COUNT,
+        "state": described(TEXT, "`up`, `draining`, `refused` or `down`."),
+        "reason": described(TEXT, "Why it gets no desktops."),
+        "failures": described(COUNT, "Starts that have failed in a row."),
+        "draining": FLAG,
+        "seen_ago_s": NUMBER,
+    },
+)
 _PROTECTION = record(
     "PlaneProtection",
     {"name": TEXT, "state": TEXT, "because": nullable(TEXT), "remedy": nullable(TEXT)},
@@ -40,6 +55,8 @@ STATUS = record(
         "event_streams": COUNT,
         "dropped_thinking": COUNT,
         "resumed_by_supervisor": COUNT,
+        "nodes": described(array(NODE), "In a cluster."),
+        "desktops_waiting": described(COUNT, "Desktops that wait for a place; in a cluster."),
     },
 )
 DESKTOP = record(
@@ -78,6 +95,7 @@ SYSTEM = record(
             "Of the log, the newest first.",
         ),
     },
+    {"nodes": described(array(NODE), "In a cluster.")},
 )
 MODELS = record(
     "Models",

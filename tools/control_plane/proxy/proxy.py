@@ -58,13 +58,13 @@ class DesktopProxy:
         """Forward one request or WebSocket."""
         if scope["type"] == "websocket":
             try:
-                rules, service = self._find(scope)
+                rules, service = await self._find(scope)
             except FAMILIES as error:
                 await _refuse(error, scope, receive, send)
                 return
             await _tunnel(service, _target(rules, scope), scope, receive, send)
             return
-        rules, service = self._find(scope)
+        rules, service = await self._find(scope)
         upload = _Upload(receive, expected=has_body(scope["headers"]))
         try:
             await run_unless(_exchange(service, rules, scope, upload, send), upload.abandoned())
@@ -72,8 +72,9 @@ class DesktopProxy:
         except ClientGone:
             _log.debug("the client left %s", rules.path)
 
-    def _find(self, scope: Scope) -> tuple[ProxyRules, Service]:
+    async def _find(self, scope: Scope) -> tuple[ProxyRules, Service]:
         rules = rules_for(scope["raw_path"])
+        await self._desktops.locate(rules.desktop_id)
         return rules, self._desktops.client(rules.desktop_id)
 
 
@@ -96,6 +97,7 @@ class ChatDesktop:
             chat = await self._chats.get(scope["path_params"]["chat_id"])
             if chat.desktop_id is None:
                 raise ChatHasNoDesktop
+            await self._desktops.locate(chat.desktop_id)
             service = self._desktops.client(chat.desktop_id)
         except FAMILIES as error:
             await _refuse(error, scope, receive, send)

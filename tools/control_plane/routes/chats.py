@@ -223,7 +223,7 @@ def _reading_routes(chats: Chats, streams: EventStreams) -> APIRouter:
         """Stream what happens to it from now on (server-sent events)."""
         await chats.get(chat_id)
         # A browser sends the header when it connects again: the events in between are sent first.
-        after = last_seen(request.headers.get("last-event-id"))
+        after = last_seen(request.headers.get("last-event-id"), streams.source)
         hidden = () if reads_conversation(request.scope) else CONVERSATION_EVENTS
         return event_response(streams, lambda: chats.events(chat_id, after), hidden)
 

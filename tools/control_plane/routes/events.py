@@ -33,14 +33,15 @@ class _FormattedEvents:
 
     # A class, not a generator: ``aclose`` of a generator that has not begun skips its ``finally``,
     # so that a client which left at once would leave its subscription behind.
-    def __init__(self, events: Events, hidden: Collection[str]) -> None:
+    def __init__(self, events: Events, hidden: Collection[str], source: str) -> None:
+        self._source = source
         self._events = events
         self._hidden = hidden
 
     async def __anext__(self) -> bytes:
         while (event := await self._events.__anext__()).kind in self._hidden:
             pass
-        return event_bytes(event)
+        return event_bytes(event, self._source)
 
     async def aclose(self) -> None:
         await self._events.aclose()
@@ -59,7 +60,8 @@ def event_response(
     # Checked before subscribing: a refused request must not leave a subscription behind.
     if streams.full:
         raise TooManyStreams(streams.limit)
-    return EventStreamResponse(streams, _FormattedEvents(subscribe(), hidden), opening=RETRY)
+    events = _FormattedEvents(subscribe(), hidden, streams.source)
+    return EventStreamResponse(streams, events, opening=RETRY)
 
 
 def router(chats: Chats, streams: EventStreams) -> APIRouter:
@@ -69,7 +71,7 @@ def router(chats: Chats, streams: EventStreams) -> APIRouter:
     @routes.get("/api/v0/events", response_class=Response, responses=EVENTS)
     async def events(request: Request) -> Response:
         """Stream what happens to any chat from now on (server-sent events)."""
-        after = last_seen(request.headers.get("last-event-id"))
+        after = last_seen(request.headers.get("last-event-id"), streams.source)
         return event_response(streams, lambda: chats.events(None, after))
 
     return routes

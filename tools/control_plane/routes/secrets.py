@@ -46,15 +46,15 @@ BODY = {
 
 
 class SecretAdministration(Protocol):
-    """Port to the secrets; ``deskhand.tools.secrets.store.SecretStore`` implements it."""
+    """Port to the secrets; ``OwnSecrets`` and ``SharedSecrets`` implement it."""
 
     def listed(self) -> Sequence[Secret]:
         """Return all secrets by name."""
 
-    def put(self, secret: Secret) -> None:
+    async def put(self, secret: Secret) -> None:
         """Store a secret, replacing one of the same name."""
 
-    def remove(self, name: str) -> None:
+    async def remove(self, name: str) -> None:
         """Remove a secret."""
 
 
@@ -96,13 +96,13 @@ def router(
             await check_room()
         known = {one.name: one for one in secrets.listed()}
         secret = rotated(known.get(name, Secret(name, value)), value, rules)
-        secrets.put(secret)
+        await secrets.put(secret)
         return JSONResponse(_secret_json(secret))
 
     @routes.delete("/{name}", status_code=204)
     async def remove(name: str) -> Response:
         """Take a secret back; what was written stays masked."""
-        secrets.remove(name)
+        await secrets.remove(name)
         return Response(status_code=204)
 
     return routes

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +45,12 @@ def router(
     desktops: Desktops,
     streams: EventStreams,
     disk: Callable[[], Json],
+    cluster: Callable[[], Awaitable[Json]],
 ) -> APIRouter:
     """Return the routes ``/healthz``, ``/readyz`` and ``/api/v0/status``.
 
-    ``disk`` measures the disk of the data directory; it may block.
+    ``disk`` measures the disk of the data directory; it may block. ``cluster`` returns the fields
+    that only the control plane of a cluster has.
     """
     routes = LazyRouter(tags=["status"])
 
@@ -93,6 +95,7 @@ def router(
                 # More than 0 is a defect: a request did not continue the one before it.
                 "dropped_thinking": await chats.dropped_thinking(),
                 "resumed_by_supervisor": now.resumed_by_supervisor,
+                **await cluster(),
             }
         )
 

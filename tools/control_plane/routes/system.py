@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse
@@ -48,6 +49,8 @@ class SystemReport:
     """Number of desktops by status."""
     errors: Sequence[LoggedError] = field(default_factory=tuple)
     """Of the log, the newest first."""
+    nodes: Sequence[Mapping[str, Any]] | None = None
+    """Of the cluster; None on one machine."""
 
 
 def router(report: Callable[[], Awaitable[SystemReport]]) -> APIRouter:
@@ -57,7 +60,10 @@ def router(report: Callable[[], Awaitable[SystemReport]]) -> APIRouter:
     @routes.get("/system")
     async def system() -> JSONResponse:
         """Version, settings with their sources, disk use, names of secrets, and last errors."""
-        return JSONResponse(asdict(await report()))
+        found = asdict(await report())
+        if found["nodes"] is None:
+            del found["nodes"]
+        return JSONResponse(found)
 
     return routes
 
@@ -70,6 +76,11 @@ def usage_by_kind(files: Iterable[Kept]) -> list[DiskUsage]:
 def usage_by_run(files: Iterable[Kept]) -> list[DiskUsage]:
     """Return the use of the disk by the runs that take most, the largest first."""
     return _usage((file.chat_id, file.size) for file in files if file.chat_id)[:LARGEST_RUNS]
+
+
+def waiting(files: Iterable[Kept]) -> list[DiskUsage]:
+    """Return the use of the disk by files that the bucket does not have yet, if there are some."""
+    return _usage(("not in the bucket yet", file.size) for file in files if file.waits)
 
 
 def _usage(sizes: Iterable[tuple[str, int]]) -> list[DiskUsage]:

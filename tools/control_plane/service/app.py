@@ -35,6 +35,10 @@ _BELOW_DESKTOPS = (
 )
 
 
+async def _no_cluster() -> Json:
+    return {}
+
+
 def create_app(
     *,
     chats: Chats,
@@ -49,13 +53,16 @@ def create_app(
     grants: Grants = nothing_granted,
     owner_name: Callable[[str], Awaitable[str]] = runs_api.no_owner,
     lifespan: Any = None,
+    plane: str = "",
+    cluster: Callable[[], Awaitable[Json]] = _no_cluster,
 ) -> FastAPI:
     """Return the application, still without the middleware that authorizes requests.
 
     The cutter of ``filmstrips`` is that of all routes, as it limits how many clips and pictures are
     made at once. Set ``closing`` as soon as the service is asked to end: it ends the event streams,
     for which the server would wait otherwise. ``grants`` are the rights of people, ``owner_name``
-    returns the name of the person who started a run.
+    returns the name of the person who started a run. ``plane`` is the id of this control plane, if
+    several have the same chats. ``cluster`` returns what only the status of a cluster has.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -67,10 +74,10 @@ def create_app(
         redirect_slashes=False,
         lifespan=lifespan,
     )
-    streams = EventStreams(closing)
+    streams = EventStreams(closing, source=plane)
     add_routes(
         app,
-        status_api.router(about, ready, chats, desktops, streams, disk),
+        status_api.router(about, ready, chats, desktops, streams, disk, cluster),
         chats_api.router(chats, streams, grants),
         chat_changes_api.router(chats),
         tools_api.router(chats, grants),
@@ -98,9 +105,9 @@ async def _answer_full_disk(_: Request, error: Exception) -> Response:
     if not isinstance(error, OSError) or error.errno not in (errno.ENOSPC, errno.EDQUOT):
         raise error
     response = answer(DiskLow(f"Nothing was stored: {error.strerror}."))
-    return JSONResponse(response.to_json(), response.status)
+    return JSONResponse(response.to_json(), response.status, response.headers)
 
 
 async def _answer(_: Request, error: Exception) -> Response:
     response = answer(error)
-    return JSONResponse(response.to_json(), response.status)
+    return JSONResponse(response.to_json(), response.status, response.headers)

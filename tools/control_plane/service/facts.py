@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
 
-from deskhand.tools.agents.chats.turn_tasks import Supervisor
+from deskhand.tools.agents.driving.turn_tasks import Supervisor
 from deskhand.tools.agents.providers.selection import Models
 from deskhand.tools.control_plane.protections import PlaneProtection
 from deskhand.tools.control_plane.routes.status import ServiceFacts
@@ -17,7 +16,7 @@ from .launching import DesktopLaunching
 def service_facts(
     settings: Settings,
     models: Models,
-    supervisor: Supervisor[Any],
+    supervisor: Supervisor,
     launching: DesktopLaunching,
     protections: Sequence[PlaneProtection],
 ) -> ServiceFacts:

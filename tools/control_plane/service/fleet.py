@@ -6,18 +6,18 @@ from pathlib import Path
 
 from deskhand.desktop.launch.limits import DesktopLimits, desktop_limits
 from deskhand.tools.agents.workdirs.rows import uses_of_templates
-from deskhand.tools.control_plane.settings import Settings, egress_policy
+from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.fleet.fleet import Fleet
-from deskhand.tools.fleet.registry import DesktopRegistry
+from deskhand.tools.fleet.placement.placement import Placement
 from deskhand.tools.fleet.reports import ReportFollower
-from deskhand.tools.fleet.sockets import SocketFolder
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.store.database import Store
 from deskhand.tools.templates.library import TemplateLibrary
 from deskhand.tools.templates.list_tool import ListTemplatesTool
 from deskhand.vncbridge.server.server import Address
 
-from .launching import DesktopLaunching, given_limits
+from .late_modules import node_desktops
+from .launching import TEMPLATES, DesktopLaunching, given_limits, new_fleet
 
 
 def limits_in_force(settings: Settings, launching: DesktopLaunching) -> DesktopLimits | None:
@@ -28,8 +28,20 @@ def limits_in_force(settings: Settings, launching: DesktopLaunching) -> DesktopL
     return desktop_limits(machine, given_limits(settings))
 
 
-TEMPLATES = "templates"
-"""Folder of the templates in the data directory."""
+async def open_desktops(
+    settings: Settings,
+    store: Store,
+    address: Address,
+    launching: DesktopLaunching,
+    stack: AsyncExitStack,
+) -> tuple[Placement, ReportFollower]:
+    """Return the desktops of nodes, or those of this machine."""
+    if not settings.cluster:
+        return await open_fleet(settings, address, launching, stack)
+    found: tuple[Placement, ReportFollower] = await node_desktops().open_node_fleet(
+        settings, store, address, stack
+    )
+    return found
 
 
 async def open_fleet(
@@ -38,17 +50,7 @@ async def open_fleet(
     """Return the fleet, with the desktops of an earlier control plane; ``stack`` closes it."""
     # A Unix socket has no URL that a browser could open: links are paths then.
     base = address.page_url
-    fleet = Fleet(
-        DesktopRegistry(settings.data_dir / "run" / "desktops"),
-        launching.client,
-        launching.root,
-        SocketFolder(launching.sockets),
-        settings.data_dir / "logs",
-        lambda desktop_id: f"{base}/desktops/{desktop_id}",
-        egress=egress_policy(settings, root=launching.has_root).base,
-        speak=settings.speak,
-        templates=TemplateLibrary(settings.data_dir / TEMPLATES),
-    )
+    fleet = new_fleet(settings, lambda desktop_id: f"{base}/desktops/{desktop_id}", launching)
     reports = await stack.enter_async_context(ReportFollower(fleet.client))
     fleet.on_start = reports.follow
     await fleet.open()

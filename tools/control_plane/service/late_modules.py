@@ -2,6 +2,8 @@
 
 import importlib
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.mcp.api import CallerOf
@@ -18,6 +20,21 @@ def mcp_callers(
     """Load the calls of MCP's tools; see `McpEndpoint`."""
     found: CallerOf = load("deskhand.tools.mcp.plane_calls").PlaneCallers(chats, owning, base_url)
     return found
+
+
+def plane_moments(
+    certificates: Path, host: str, port: int, load: Load = importlib.import_module
+) -> AbstractAsyncContextManager[Any]:
+    """Load and open the events of the moment between control planes; see `PlaneMoments`."""
+    found: AbstractAsyncContextManager[Any] = load("deskhand.tools.cluster.moments").plane_moments(
+        certificates, host, port
+    )
+    return found
+
+
+def node_desktops(load: Load = importlib.import_module) -> Any:
+    """Load the module of the desktops on nodes."""
+    return load("deskhand.tools.control_plane.service.node_desktops")
 
 
 def operations(load: Load = importlib.import_module) -> ApiOperations:

@@ -1,8 +1,11 @@
-"""Start of the launcher, while the control plane has the rights of its starter."""
+"""Start of the launcher, while the control plane has the rights of its starter; and the fleet.
+
+Also used by the daemon of a node, which has no database: nothing of one is loaded here.
+"""
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +15,8 @@ from deskhand.desktop.launch.limits import GivenLimits, limit_options
 from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
 from deskhand.desktop.launch_port.keeper_records import KeeperRecords
 from deskhand.tools.control_plane.process_user import ProcessUser
-from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.control_plane.settings import Settings, egress_policy
+from deskhand.tools.fleet.fleet import Fleet
 from deskhand.tools.fleet.launcher_client import (
     LauncherClient,
     inner_launcher,
@@ -20,10 +24,13 @@ from deskhand.tools.fleet.launcher_client import (
     standing_launcher,
 )
 from deskhand.tools.fleet.registry import DesktopRegistry
-from deskhand.tools.fleet.sockets import SOCKETS
+from deskhand.tools.fleet.sockets import SOCKETS, SocketFolder
 from deskhand.tools.launcher.launcher import PROFILES, LauncherConfiguration
+from deskhand.tools.templates.library import TemplateLibrary
 
 WORKDIRS = "work"
+TEMPLATES = "templates"
+"""Folder of the templates in the data directory."""
 
 
 @dataclass(frozen=True)
@@ -122,3 +129,20 @@ def launcher_configuration(settings: Settings, root: Path) -> LauncherConfigurat
     hidden = (data_dir, workdirs)
     launch = LaunchConfiguration(str(root), workdirs, options, hidden, profiles)
     return LauncherConfiguration(data_dir, launch)
+
+
+def new_fleet(
+    settings: Settings, live_url: Callable[[str], str], launching: DesktopLaunching
+) -> Fleet:
+    """Return the fleet, before it is opened."""
+    return Fleet(
+        DesktopRegistry(settings.data_dir / "run" / "desktops"),
+        launching.client,
+        launching.root,
+        SocketFolder(launching.sockets),
+        settings.data_dir / "logs",
+        live_url,
+        egress=egress_policy(settings, root=launching.has_root).base,
+        speak=settings.speak,
+        templates=TemplateLibrary(settings.data_dir / TEMPLATES),
+    )

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from fastapi import APIRouter
 
 from deskhand.tools.agents.chats.chats import Chats
-from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.fleet.placement.placement import Placement
 from deskhand.tools.live_updates.api import router
 from deskhand.tools.live_updates.connection import LiveSources
 from deskhand.tools.live_updates.desktop_changes import DesktopChanges
@@ -18,7 +18,7 @@ from deskhand.tools.store.ownership import ChatOwnership
 def live_router(
     plane: str,
     chats: Chats,
-    fleet: Fleet,
+    fleet: Placement,
     store: Store,
     closing: asyncio.Event,
     stack: AsyncExitStack,

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from deskhand.tools.agents.chats.chats import Chats
@@ -25,6 +26,9 @@ TIDY_SECONDS = 15.0
 
 RETENTION_SECONDS = 3600.0
 """Interval of enforcing the limits on stored files."""
+
+LEAD_SECONDS = 60.0
+"""Interval of checking whether this control plane is the one that enforces them."""
 
 
 def retention_limits(settings: Settings) -> RetentionLimits:
@@ -52,37 +56,60 @@ def start_tidying(
     maintenance: StorageMaintenance,
     recovery: RecordingRecovery,
     audit: AuditLog,
+    leads: Callable[[], bool],
 ) -> None:
-    """Start the tasks that release idle desktops and enforce the limits, until the stack ends."""
+    """Start the tasks that release idle desktops and enforce the limits, until the stack ends.
+
+    ``leads`` returns whether this control plane enforces the limits, of several on one database.
+    """
     # Maintenance starts last and therefore ends first, before the chats and the store that it uses.
     start_task(stack, _release_idle_desktops(chats), "take back desktops")
-    rounds = _keep_within_limits(maintenance, chats, recovery, audit)
+    rounds = _keep_within_limits(maintenance, chats, recovery, audit, leads)
     start_task(stack, rounds, "retention")
 
 
 async def _keep_within_limits(
-    maintenance: StorageMaintenance, chats: Chats, recovery: RecordingRecovery, audit: AuditLog
+    maintenance: StorageMaintenance,
+    chats: Chats,
+    recovery: RecordingRecovery,
+    audit: AuditLog,
+    leads: Callable[[], bool],
 ) -> None:
     while True:
+        led = leads()
         try:
-            # Recordings whose chat was deleted are removed after a day.
+            # Recordings whose chat was deleted are removed after a day, on each host.
             await recovery.begin_all()
-            # Deleted chats take their files with them, which then do not count against the limits.
-            await chats.remove_archived(maintenance.limits.archived_days)
-            await audit.expire()
-            gone = await maintenance.enforce_limits()
-            if gone:
-                log.info("%d stored files were too old or too much", len(gone))
+            await remove_expired(maintenance, chats, audit, led)
         # A failed round must not end the task: the cause may be gone at the next one.
         except (ChatError, StoreError, OSError):
             log.exception("the limits of stored files could not be enforced")
-        await asyncio.sleep(RETENTION_SECONDS)
+        await asyncio.sleep(RETENTION_SECONDS if led else LEAD_SECONDS)
+
+
+async def remove_expired(
+    maintenance: StorageMaintenance, chats: Chats, audit: AuditLog, leads: bool
+) -> None:
+    """Remove chats, entries of the audit log and files beyond the limits, where this one leads.
+
+    Raises:
+        ChatError: If a chat cannot be deleted.
+        StoreError: If the database or the bucket is not available.
+    """
+    if not leads:
+        return
+    # Deleted chats take their files with them, which then do not count against the limits.
+    await chats.remove_archived(maintenance.limits.archived_days)
+    await audit.expire()
+    gone = await maintenance.enforce_limits()
+    if gone:
+        log.info("%d stored files were too old or too much", len(gone))
 
 
 async def _release_idle_desktops(chats: Chats) -> None:
     while True:
         await asyncio.sleep(TIDY_SECONDS)
         try:
-            await chats.release_idle_desktops()
+            await chats.assignment.release_idle()
         except (ChatError, StoreError, OSError):
             log.exception("idle desktops could not be released")

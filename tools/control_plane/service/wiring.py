@@ -7,15 +7,14 @@ desktops end, then the database is closed. Logs are open the longest, with the r
 
 import asyncio
 import contextlib
-import logging
 import os
+import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter, FastAPI
@@ -23,8 +22,8 @@ from fastapi import APIRouter, FastAPI
 from deskhand.desktop.context.places import VARIABLES
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.tools.agents.chats.chats import Chats
-from deskhand.tools.agents.chats.turn_tasks import Supervisor
 from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.driving.turn_tasks import Supervisor
 from deskhand.tools.agents.foreign_pictures.foreign_pictures import StoredForeignPictures
 from deskhand.tools.agents.providers.port import Model
 from deskhand.tools.agents.providers.selection import Models
@@ -34,18 +33,18 @@ from deskhand.tools.control_plane.audit_trail import AuditTrail
 from deskhand.tools.control_plane.pages import ErrorPageMiddleware, ErrorPages
 from deskhand.tools.control_plane.pages import router as pages_router
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, own_name
-from deskhand.tools.control_plane.protections import plane_protections
+from deskhand.tools.control_plane.protections import PlaneProtection, plane_protections
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter
 from deskhand.tools.control_plane.run_video.filmstrips import Filmstrips
 from deskhand.tools.control_plane.settings import Settings, egress_policy
-from deskhand.tools.credentials.accepted import read_token
+from deskhand.tools.credentials.accepted import own_instance, read_token
+from deskhand.tools.credentials.store_faults import StoreFaultMiddleware
 from deskhand.tools.decoder.decoder import Decoder
-from deskhand.tools.fleet.allocator import DesktopAllocator
-from deskhand.tools.fleet.fleet import Fleet
+from deskhand.tools.fleet.placement.allocator import DesktopAllocator
+from deskhand.tools.fleet.placement.placement import Placement
 from deskhand.tools.kit.save_playbook import SavePlaybookTool
 from deskhand.tools.notifications.sender import NotificationSender
 from deskhand.tools.notifications.webhook import Webhook
-from deskhand.tools.people.people import People
 from deskhand.tools.recovery.recovery import RecordingRecovery
 from deskhand.tools.remote_access.remote_access import remote_access
 from deskhand.tools.remote_access.requests import RemoteRequests
@@ -56,7 +55,10 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
+from deskhand.tools.store.files import finish_waiting
+from deskhand.tools.store.maintenance import StorageMaintenance
 from deskhand.tools.store.ownership import ChatOwnership
+from deskhand.tools.store.rows.packed_pictures import PackedPictureRows
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -70,20 +72,19 @@ from deskhand.vncbridge.server.server import Address
 from .administration import admin_routers
 from .app import create_app
 from .facts import service_facts
-from .fleet import open_fleet, templates_tool
-from .late_modules import mcp_callers, operations
+from .fleet import open_desktops, templates_tool
+from .late_modules import mcp_callers, node_desktops, operations
 from .launching import DesktopLaunching
 from .live import live_router
 from .machine_tools import machine_tools
 from .models import models_router, open_models, start_preloading
 from .oidc import oidc_routers
-from .people import open_people
+from .people import Access, access_of
+from .planes import SharedPlane, is_alone, open_plane, use_database
 from .playbooks import OpenPlaybooks
+from .reports.system import cluster_json, report_routers
 from .retention import maintenance_of, start_tidying
-from .system import report_routers
 from .tasks import start_task
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ class ControlPlane:
 
     app: FastAPI
     chats: Chats
-    fleet: Fleet
+    fleet: Placement
     models: Models
     scripted: ScriptedModelServer
     credentials: Credentials
@@ -113,23 +114,20 @@ async def control_plane(
 
     ``address`` is where it will be served; ``user`` is what root has become, or why it has not.
     """
-    data, closing = settings.data_dir, asyncio.Event()
+    data, base_url, closing = settings.data_dir, address.page_url, asyncio.Event()
     token = read_token(token_file or data / "token")
     async with AsyncExitStack() as stack:
-        decoder = stack.enter_context(Decoder(settings.decoder_seconds))  # Forks: one thread yet.
-        protections = plane_protections(user, own_name(), decoder.refusal)
-        secret_store = SecretStore(data, keys)
-        stack.enter_context(logged(data / "logs", secret_store.hide, _shown(settings)))
+        decoder, protections = _decoder(settings, user, stack)  # Forks: there is one thread yet.
+        secret_store = _secret_store(settings, keys, stack)
         scripted = await _scripted(data, decoder, stack)
-        store, reserve = await _store(data, stack)
-        disk = FileStore(data / "files")
-        uploads, files = await _files(settings, store, disk, stack)
-        fleet, reports = await open_fleet(settings, address, launching, stack)
+        store, reserve, shared = await _store(settings, address, stack)
+        disk, files, maintenance = await _files(settings, store, shared, stack)
+        fleet, reports = await open_desktops(settings, store, address, launching, stack)
         models, playbooks = _models(settings, scripted, files, decoder, stack)
-        base_url = address.page_url
         recovery = await _recovery(store, disk, fleet, decoder, stack)
-        people, credentials = await open_people(store, data, token)
-        audit = _audit_log(store, credentials, stack)
+        access = await access_of(settings, store, token, secret_store, fleet, stack)
+        source = shared.driver.plane if shared else access.credentials.instance
+        audit = _audit_log(store, own_instance(data), stack)
         playbooks.chats = chats = Chats(
             *(store, files, playbooks.models, DesktopAllocator(fleet)),
             *(machine_tools(files, settings), _chat_settings(settings, base_url, launching)),
@@ -138,11 +136,12 @@ async def control_plane(
             lost_recordings=recovery,
             pictures=StoredForeignPictures(files, decoder.pixels, time.time),
             parent_tools=(SavePlaybookTool(playbooks), templates_tool(data, store)),
-            is_owner=people.is_owner,
+            is_owner=access.people.is_owner,
+            drive=shared.driver.drive if shared else None,
         )
         reports.on_refused, reports.on_status = chats.publish_refused, chats.publish_status
         _start_notifying(settings, store, chats, base_url, stack)
-        stack.push_async_callback(chats.close, keep_recordings=settings.keep_desktops)
+        stack.push_async_callback(chats.close, keep_recordings=settings.is_outlived)
         app = create_app(
             chats=chats,
             desktops=fleet,
@@ -151,26 +150,36 @@ async def control_plane(
             about=lambda: service_facts(settings, models, chats.supervisor, launching, protections),
             closing=closing,
             disk=reserve.to_json,
-            grants=people.granted,
-            owner_name=people.owner_name,
+            grants=access.people.granted,
+            owner_name=access.people.owner_name,
+            plane=source if shared else "",
+            cluster=partial(cluster_json, settings, store),
             ready=lambda: _is_writable(store),
             pages=[
                 *_page_routers(settings, playbooks.router(chats), models_router(models, scripted)),
-                live_router(credentials.instance, chats, fleet, store, closing, stack, people),
-                *admin_routers(secret_store, audit, credentials, base_url, store, fleet, people),
+                live_router(source, chats, fleet, store, closing, stack, access.people),
+                *admin_routers(settings, access, audit, base_url, store, fleet),
                 *report_routers(settings, store, chats, fleet, secret_store),
             ],
         )
         _add_mcp(app, chats, store, base_url)
-        _add_middleware(app, settings, credentials, store, audit, people)
-        await _resume(stack, store, chats, recovery, settings.supervisor_seconds)
-        start_tidying(stack, chats, maintenance_of(settings, store, disk, uploads), recovery, audit)
-        yield ControlPlane(app, chats, fleet, models, scripted, credentials, token, closing)
+        _add_middleware(app, settings, access, store, audit)
+        leads = await _resume(stack, store, chats, recovery, settings, shared, fleet)
+        start_tidying(stack, chats, maintenance, recovery, audit, leads)
+        yield ControlPlane(app, chats, fleet, models, scripted, access.credentials, token, closing)
+
+
+def _decoder(
+    settings: Settings, user: ProcessUser | StaysRoot | None, stack: AsyncExitStack
+) -> tuple[Decoder, Sequence[PlaneProtection]]:
+    decoder = stack.enter_context(Decoder(settings.decoder_seconds))
+    return decoder, plane_protections(user, own_name(), decoder.refusal)
 
 
 def _page_routers(settings: Settings, *others: APIRouter) -> tuple[APIRouter, ...]:
     provider = urlsplit(settings.oidc_issuer).hostname or ""
-    return pages_router(settings.allowed_origins, provider), *others
+    nodes = settings.node_names if settings.cluster else ()
+    return pages_router(settings.allowed_origins, provider, nodes), *others
 
 
 def _models(
@@ -192,12 +201,18 @@ def _models(
     )
 
 
-async def _store(data: Path, stack: AsyncExitStack) -> tuple[Store, StoreReserve]:
-    reserve = StoreReserve(data)
-    store = await Store.open(data / "deskhand.db", reserve=reserve)
+async def _store(
+    settings: Settings, address: Address, stack: AsyncExitStack
+) -> tuple[Store, StoreReserve, SharedPlane | None]:
+    if settings.database:
+        await use_database(settings, stack)
+    reserve = StoreReserve(settings.data_dir)
+    store = await Store.open(settings.database_place, reserve=reserve)
     stack.push_async_callback(store.close)
     start_task(stack, reserve.run(), "keep the reserve")
-    return store, reserve
+    if not settings.database:
+        return store, reserve, None
+    return store, reserve, await open_plane(settings, store, address.url, stack)
 
 
 async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> ScriptedModelServer:
@@ -207,8 +222,10 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
 
 
 def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunching) -> ChatSettings:
-    egress = egress_policy(settings, root=launching.has_root)
-    desktops, trust = settings.most_desktops, settings.trust_mcp_servers
+    egress = egress_policy(settings, root=launching.has_root or bool(settings.cluster))
+    # The places of nodes limit the desktops there, and their queue is in the database.
+    desktops = sys.maxsize if settings.cluster else settings.most_desktops
+    trust = settings.trust_mcp_servers
     return ChatSettings(
         base_url,
         desktops=desktops,
@@ -245,8 +262,11 @@ def _is_writable(store: Store) -> bool:
     return store.health.fault is None
 
 
-def _shown(settings: Settings) -> StandardError:
-    return StandardError(settings.log_level, settings.log_format)
+def _secret_store(settings: Settings, keys: StoreKeys, stack: AsyncExitStack) -> SecretStore:
+    made = SecretStore(settings.data_dir, keys)
+    shown = StandardError(settings.log_level, settings.log_format)
+    stack.enter_context(logged(settings.data_dir / "logs", made.hide, shown))
+    return made
 
 
 def _access_policy(settings: Settings) -> AccessPolicy:
@@ -260,11 +280,11 @@ def _access_policy(settings: Settings) -> AccessPolicy:
 def _add_middleware(
     app: FastAPI,
     settings: Settings,
-    credentials: Credentials,
+    access: Access,
     store: Store,
     audit: AuditLog,
-    people: People,
 ) -> None:
+    people, credentials, _ = access
     add_routes(app, *oidc_routers(settings, people, credentials))
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
@@ -276,6 +296,7 @@ def _add_middleware(
         error_pages=shown,
         grants=people.granted,
     )
+    app.add_middleware(StoreFaultMiddleware)
     app.add_middleware(ErrorPageMiddleware, pages=shown)
     app.add_middleware(AccessLog)
     app.add_middleware(RemoteRequests, access=remote_access(settings))
@@ -286,8 +307,8 @@ def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:
     add_mcp(app, McpEndpoint(callers, app.version))
 
 
-def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) -> AuditLog:
-    audit = AuditLog(store, credentials.instance, time.time)
+def _audit_log(store: Store, writer: str, stack: AsyncExitStack) -> AuditLog:
+    audit = AuditLog(store, writer, time.time)
 
     async def flush() -> None:
         with contextlib.suppress(StoreError):
@@ -299,17 +320,33 @@ def _audit_log(store: Store, credentials: Credentials, stack: AsyncExitStack) ->
 
 
 async def _resume(
-    stack: AsyncExitStack, store: Store, chats: Chats, recovery: RecordingRecovery, seconds: float
-) -> None:
+    stack: AsyncExitStack,
+    store: Store,
+    chats: Chats,
+    recovery: RecordingRecovery,
+    settings: Settings,
+    shared: SharedPlane | None,
+    fleet: Placement,
+) -> Callable[[], bool]:
+    """Continue what an earlier control plane has begun; return whether this one leads."""
     start_preloading(stack)
+    leads: Callable[[], bool] = is_alone
+    if shared is not None:
+        nodes = fleet if settings.cluster else None
+        leads = shared.join(settings.database, store, chats, nodes, stack).leads
+    if settings.cluster:
+        recovery.leads = leads
+        node_desktops().start_leading(stack, chats, recovery, leads)
     await recovery.begin_all()
-    await chats.resume()
+    await chats.resume(alone=not settings.cluster)
     start_task(stack, store.watch(), "watch the database")
-    if seconds > 0:
+    # The driver of shared chats finds those without a task by itself.
+    if shared is None and (seconds := settings.supervisor_seconds) > 0:
         start_task(stack, _supervise(chats.supervisor, seconds), "supervisor")
+    return leads
 
 
-async def _supervise(supervisor: Supervisor[Any], seconds: float) -> None:
+async def _supervise(supervisor: Supervisor, seconds: float) -> None:
     while True:
         await asyncio.sleep(seconds)
         # The database may be the reason for which a chat was stranded.
@@ -318,7 +355,7 @@ async def _supervise(supervisor: Supervisor[Any], seconds: float) -> None:
 
 
 async def _recovery(
-    store: Store, disk: FileStore, fleet: Fleet, decoder: Decoder, stack: AsyncExitStack
+    store: Store, disk: FileStore, fleet: Placement, decoder: Decoder, stack: AsyncExitStack
 ) -> RecordingRecovery:
     recovery = RecordingRecovery(
         *(store, disk, disk.root / "recovering", fleet.remains, fleet.ended),
@@ -330,22 +367,32 @@ async def _recovery(
 
 
 async def _files(
-    settings: Settings, store: Store, disk: FileStore, stack: AsyncExitStack
-) -> tuple[UploadQueue | None, StoredFiles]:
-    upload_queue = await _upload_queue(settings, disk, os.environ, stack)
-    return upload_queue, StoredFiles(
-        store, disk, time.time, upload_queue, settings.keep_attachments
-    )
+    settings: Settings, store: Store, shared: SharedPlane | None, stack: AsyncExitStack
+) -> tuple[FileStore, StoredFiles, StorageMaintenance]:
+    disk = FileStore(settings.data_dir / "files", moves=bool(settings.store))
+    plane = shared.driver.plane if shared and settings.store else None
+    upload_queue = await _upload_queue(settings, store, disk, plane, stack)
+    files = StoredFiles(store, disk, time.time, upload_queue, settings.keep_attachments, plane)
+    if shared:
+        shared.driver.on_claimed = files.pack_soon
+    return disk, files, maintenance_of(settings, store, disk, upload_queue)
 
 
 async def _upload_queue(
     settings: Settings,
+    store: Store,
     disk: FileStore,
-    environment: Mapping[str, str],
+    plane: str | None,
     stack: AsyncExitStack,
 ) -> UploadQueue | None:
     if not settings.store:
         return None
-    upload_queue = UploadQueue(disk, Bucket(settings.store, environment))
+
+    async def uploaded(ids: Sequence[str]) -> frozenset[str]:
+        return await store.write(lambda session: finish_waiting(session, ids))
+
+    bucket, pictures = Bucket(settings.store, os.environ), PackedPictureRows(store, plane)
+    upload_queue = UploadQueue(disk, bucket, uploaded=uploaded, pictures=pictures)
+    stack.push_async_callback(upload_queue.finish)
     start_task(stack, upload_queue.run(), "move stored files")
     return upload_queue

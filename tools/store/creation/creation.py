@@ -13,6 +13,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
 from .statements import statements_of
@@ -48,13 +49,24 @@ def upgrade(connection: Connection) -> None:
 
 def revisions_for(connection: Connection) -> Config:
     """The configuration by which Alembic applies our revisions over a connection."""
+    config = _config()
+    config.attributes["connection"] = connection
+    return config
+
+
+def _config() -> Config:
     config = Config()
     # A percent sign would begin an interpolation of ConfigParser.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     # The revisions lie in subfolders of "versions".
     config.set_main_option("recursive_version_locations", "true")
-    config.attributes["connection"] = connection
     return config
+
+
+def known_revisions() -> set[str]:
+    """Return all revisions."""
+    scripts = ScriptDirectory.from_config(_config())
+    return {script.revision for script in scripts.walk_revisions()}
 
 
 @cache

@@ -15,12 +15,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, event
 
 from deskhand.tools.store.errors import DatabaseTooNew, StoreUnavailable
 
-from .creation import newest_revision, revisions_for, upgrade
+from .creation import known_revisions, newest_revision, upgrade
 from .snapshot import copy_database
 
 log = logging.getLogger(__name__)
@@ -37,7 +36,7 @@ def migrate_file(path: Path, apply: Callable[[Connection], None] = upgrade) -> N
     found, newest = revision_of(path), newest_revision()
     if found in ("", newest):
         return
-    if found not in _known():
+    if found not in known_revisions():
         raise DatabaseTooNew(path, found, newest)
     kept = path.with_name(f"{path.name}.before-{found}")
     log.warning("migrating %s from revision %s to %s; %s is a copy", path, found, newest, kept)
@@ -68,15 +67,6 @@ def revision_of(path: Path) -> str:
             return ""
         row = database.execute("SELECT version_num FROM alembic_version").fetchone()
         return "" if row is None else str(row[0])
-
-
-def _known() -> set[str]:
-    engine = create_engine("sqlite://")
-    with engine.connect() as connection:
-        scripts = ScriptDirectory.from_config(revisions_for(connection))
-        found = {script.revision for script in scripts.walk_revisions()}
-    engine.dispose()
-    return found
 
 
 def _apply(path: Path, apply: Callable[[Connection], None]) -> None:

@@ -18,7 +18,7 @@ CREATE TABLE chats (
 	turn INTEGER NOT NULL, 
 	version INTEGER NOT NULL, 
 	created_at DOUBLE NOT NULL, 
-	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, status_message JSON, 
+	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, status_message JSON, driver VARCHAR, generation INTEGER DEFAULT '0' NOT NULL, person_since DOUBLE, 
 	CONSTRAINT pk_chats PRIMARY KEY (id), 
 	CONSTRAINT fk_chats_parent_id_chats FOREIGN KEY(parent_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_chats_token_name UNIQUE (token_name)
@@ -36,7 +36,7 @@ CREATE TABLE files (
 	size INTEGER NOT NULL, 
 	sha256 VARCHAR NOT NULL, 
 	created_at DOUBLE NOT NULL, 
-	details JSON NOT NULL, 
+	details JSON NOT NULL, waits BOOLEAN DEFAULT 0 NOT NULL, pack VARCHAR, pack_start INTEGER, 
 	CONSTRAINT pk_files PRIMARY KEY (id), 
 	CONSTRAINT fk_files_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE SET NULL
 );
@@ -101,7 +101,7 @@ CREATE TABLE steps (
 	details JSON NOT NULL, 
 	screenshot_file_id VARCHAR, 
 	video_start DOUBLE, 
-	video_end DOUBLE, usage JSON, 
+	video_end DOUBLE, usage JSON, plane VARCHAR, 
 	CONSTRAINT pk_steps PRIMARY KEY (id), 
 	CONSTRAINT fk_steps_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT fk_steps_screenshot_file_id_files FOREIGN KEY(screenshot_file_id) REFERENCES files (id) ON DELETE SET NULL, 
@@ -289,4 +289,68 @@ CREATE TABLE run_shares (
 	CONSTRAINT pk_run_shares PRIMARY KEY (chat_id, person_id), 
 	CONSTRAINT fk_run_shares_chat_id_chats FOREIGN KEY(chat_id) REFERENCES chats (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0065');
+CREATE TABLE deployment_facts (
+	name VARCHAR NOT NULL, 
+	value VARCHAR NOT NULL, 
+	CONSTRAINT pk_deployment_facts PRIMARY KEY (name)
+);
+CREATE TABLE one_time_secrets (
+	digest VARCHAR NOT NULL, 
+	kind VARCHAR NOT NULL, 
+	ends_at DOUBLE NOT NULL, 
+	principal JSON NOT NULL, 
+	via VARCHAR NOT NULL, 
+	CONSTRAINT pk_one_time_secrets PRIMARY KEY (digest)
+);
+CREATE INDEX ix_one_time_secrets_ends_at ON one_time_secrets (ends_at);
+CREATE TABLE credential_ends (
+	id INTEGER NOT NULL, 
+	name VARCHAR NOT NULL, 
+	at DOUBLE NOT NULL, 
+	CONSTRAINT pk_credential_ends PRIMARY KEY (id)
+);
+CREATE INDEX ix_credential_ends_at ON credential_ends (at);
+CREATE TABLE planes (
+	id VARCHAR NOT NULL, 
+	address VARCHAR NOT NULL, 
+	beat_at DOUBLE NOT NULL, 
+	CONSTRAINT pk_planes PRIMARY KEY (id)
+);
+CREATE TABLE desktops (
+	id VARCHAR NOT NULL, 
+	chat_id VARCHAR, 
+	state VARCHAR NOT NULL, 
+	node VARCHAR NOT NULL, 
+	address VARCHAR NOT NULL, 
+	generation INTEGER NOT NULL, 
+	reason VARCHAR NOT NULL, 
+	wanted JSON NOT NULL, 
+	facts JSON, 
+	created_at DOUBLE NOT NULL, 
+	changed_at DOUBLE NOT NULL, full_nodes JSON, 
+	CONSTRAINT pk_desktops PRIMARY KEY (id)
+);
+CREATE INDEX ix_desktops_state ON desktops (state, created_at);
+CREATE INDEX ix_desktops_chat_id ON desktops (chat_id);
+CREATE TABLE nodes (
+	name VARCHAR NOT NULL, 
+	address VARCHAR NOT NULL, 
+	public_url VARCHAR NOT NULL, 
+	version VARCHAR NOT NULL, 
+	places INTEGER NOT NULL, 
+	draining BOOLEAN NOT NULL, 
+	failures INTEGER NOT NULL, 
+	refused_until DOUBLE NOT NULL, 
+	reason VARCHAR NOT NULL, 
+	seen_at DOUBLE NOT NULL, 
+	CONSTRAINT pk_nodes PRIMARY KEY (name)
+);
+CREATE INDEX ix_files_pack ON files (pack) WHERE pack IS NOT NULL;
+CREATE TABLE held_pictures (
+	file_id VARCHAR NOT NULL, 
+	plane VARCHAR NOT NULL, 
+	data BLOB NOT NULL, 
+	CONSTRAINT pk_held_pictures PRIMARY KEY (file_id), 
+	CONSTRAINT fk_held_pictures_file_id_files FOREIGN KEY(file_id) REFERENCES files (id) ON DELETE CASCADE
+);
+INSERT INTO alembic_version VALUES ('0074');

@@ -10,6 +10,7 @@ import { messageOf, Notice } from "./notice.js";
 import { Asked, askName, button, People, Privacy, rememberedName } from "./people.js";
 import { Sizes } from "./sizes.js";
 import { SoftKeys } from "./softkeys.js";
+import { REACH_MS, StreamAddress } from "./stream_address.js";
 import { texts } from "./texts.js";
 import { Touch } from "./touch.js";
 
@@ -32,6 +33,13 @@ export class Viewer {
     this.login = login;
     this.viewer = viewerId();
     this.stream.searchParams.set("viewer", this.viewer);
+    const tickets = new URL(`${this.status.href.replace(/\/$/, "")}/tickets`);
+    // The served page says whether desktops may have addresses of their own: where they have none,
+    // as on one machine, nothing is asked before the stream is opened.
+    const asks = document.querySelector('meta[name="live-tickets"]') !== null;
+    this.place = new StreamAddress(this.stream, tickets, asks, { watchOnly });
+    /** Counts connections, as a later one replaces one whose ticket is being asked for. */
+    this.attempt = 0;
     this.lease = new Lease(this.status, this.viewer, (state) => this.leased(state));
     this.clipboard = new Clipboard(this.status, this.viewer, (text) => {
       this.words.textContent = text;
@@ -111,15 +119,64 @@ export class Viewer {
     if (this.lease.socket === null) {
       this.lease.follow();
     }
-    const socket = new WebSocket(this.stream.href, ["binary"]);
+    this.attempt += 1;
+    if (this.place.asks) {
+      this.openNext(this.attempt);
+    } else {
+      this.open(new WebSocket(this.stream.href, ["binary"]), false);
+    }
+  }
+
+  /** @param {number} attempt */
+  async openNext(attempt) {
+    const { url, isOwn } = await this.place.next();
+    if (attempt !== this.attempt) {
+      return;
+    }
+    try {
+      this.open(new WebSocket(url.href, ["binary"]), isOwn);
+    } catch {
+      // The browser refuses the address itself.
+      this.place.unreachable();
+      this.connect();
+    }
+  }
+
+  /** @param {WebSocket} socket @param {boolean} isOwn  of the desktop, which may be out of reach */
+  open(socket, isOwn) {
+    let reaching = isOwn;
     // Before noVNC hears of it, while there is still a picture to keep.
-    socket.addEventListener("close", (event) => this.closed(event));
+    socket.addEventListener("close", (event) => {
+      if (this.rfb === rfb) {
+        this.closed(event);
+      }
+    });
+    const unreached = () => {
+      if (reaching && this.rfb === rfb) {
+        this.rfb = null;
+        this.place.unreachable();
+        rfb.disconnect();
+        this.connect();
+      }
+    };
+    const patience = isOwn ? setTimeout(unreached, REACH_MS) : undefined;
+    socket.addEventListener("open", () => {
+      reaching = false;
+      clearTimeout(patience);
+    });
     const rfb = new RFB(this.canvas, socket, { shared: true });
     rfb.viewOnly = true;
     rfb.background = "transparent";
     rfb.scaleViewport = this.sizes.fits;
     rfb.addEventListener("connect", () => this.connected());
-    rfb.addEventListener("disconnect", () => this.disconnected(rfb));
+    rfb.addEventListener("disconnect", () => {
+      clearTimeout(patience);
+      if (reaching) {
+        unreached();
+      } else {
+        this.disconnected(rfb);
+      }
+    });
     rfb.addEventListener("securityfailure", (event) => {
       this.refuse(event.detail.reason || screenWords.refused);
     });
@@ -141,6 +198,7 @@ export class Viewer {
 
   close() {
     clearTimeout(this.timer);
+    this.attempt += 1;
     this.lease.stop();
     const rfb = this.rfb;
     this.rfb = null;
@@ -307,6 +365,7 @@ export class Viewer {
   /** @param {string} reason */
   refuse(reason) {
     clearTimeout(this.timer);
+    this.attempt += 1;
     this.rfb = null;
     this.lease.stop();
     const login =

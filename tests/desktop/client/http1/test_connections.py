@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.client.http1.connection import ConnectionLost
-from deskhand.desktop.client.http1.connections import MOST_IDLE, Connections
+from deskhand.desktop.client.http1.connections import (
+    MOST_IDLE,
+    ConnectionPool,
+    Connections,
+    ServicePlace,
+)
 from deskhand.desktop.client.http1.request import ClientRequest, RequestHeads
 from deskhand.desktop.client.http1.response import BrokenResponse
 from deskhand.desktop.errors import DesktopUnavailable
@@ -63,10 +68,11 @@ def run(
         server = Server(lambda *given: play(server)(*given))
         if unix is None:
             listening = await asyncio.start_server(server, "127.0.0.1")
-            place: Path | tuple[str, int] = ("127.0.0.1", listening.sockets[0].getsockname()[1])
+            port = listening.sockets[0].getsockname()[1]
+            place: Path | ServicePlace = ServicePlace("127.0.0.1", port)
         else:
             listening, place = await asyncio.start_unix_server(server, str(unix)), unix
-        connections = Connections(place, HEADS)
+        connections = Connections(ConnectionPool(place), HEADS)
         try:
             async with asyncio.timeout(PATIENCE):
                 await scenario(connections, server)
@@ -498,8 +504,8 @@ def test_a_closed_client_ends_its_requests() -> None:
 
 def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
     async def scenario() -> None:
-        for place in (tmp_path / "none", ("127.0.0.1", 1)):
+        for place in (tmp_path / "none", ServicePlace("127.0.0.1", 1)):
             with pytest.raises(OSError, match=r"refused|No such file|Connect"):
-                await Connections(place, HEADS).request(REQUEST, PATIENCE)
+                await Connections(ConnectionPool(place), HEADS).request(REQUEST, PATIENCE)
 
     asyncio.run(scenario())

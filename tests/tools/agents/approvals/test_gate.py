@@ -32,7 +32,7 @@ from tests.tools.agents.chats.fakes import (
     report,
 )
 
-RISKY = ChatSettings("http://plane", approval="risky")
+RISKY = ChatSettings("http://plane", approval="risky", action_seconds=0.0)
 FOCUS = "/api/v0/desktop/focus"
 PASSWORD: Json = {"window": {"title": "T", "class": "Chromium"}, "field": {"password": True}}
 PLAIN: Json = {"window": {"title": "T", "class": "Chromium"}, "field": None}

@@ -1,5 +1,6 @@
 import asyncio
 import errno
+import hashlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,14 +10,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.chat_recordings.chat_recordings import ChatRecordings
 from deskhand.tools.agents.chat_recordings.turn_recording import Recorded, TurnRecording
+from deskhand.tools.conversation.uploaded import UploadedFile
 from deskhand.tools.kit.support.spec import MachineRefused
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.errors import DiskLow
 from deskhand.tools.store.faults.health import patience
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
+from deskhand.tools.store.upload_queue import UploadQueue
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachine
 from tests.tools.store.fakes import chat_row, database
+from tests.tools.store.test_upload_queue import FakeDepot
 
 
 class DiskFiles(StoredFiles):
@@ -32,11 +36,15 @@ class DiskFiles(StoredFiles):
 class Bench:
     """A chat that is recorded on a fake desktop."""
 
-    def __init__(self, store: Store, folder: Path) -> None:
+    def __init__(self, store: Store, folder: Path, *, moves: bool) -> None:
         self.desktop = FakeDesktop()
         self.begun: list[str] = []
-        self.files = DiskFiles(store, FileStore(folder / "files"), lambda: 1.0)
-        self.recordings = ChatRecordings(self.files, self._begun)
+        self.depot = FakeDepot()
+        self.put: list[str] = []
+        disk = FileStore(folder / "files", moves=moves)
+        queue = UploadQueue(disk, self.depot) if moves else None
+        self.files = DiskFiles(store, disk, lambda: 1.0, queue)
+        self.recordings = ChatRecordings(self.files, self.note_begun)
 
     def open(self, *, started: bool = False) -> TurnRecording:
         machine = FakeMachine(self.desktop)
@@ -45,19 +53,26 @@ class Bench:
     async def finish(self, timeout: float = LIMIT) -> Recorded:
         return await self.recordings.finish("child", "completed", timeout)
 
-    async def _begun(self, chat_id: str) -> None:
+    async def upload(self, path: str, put_url: str) -> UploadedFile | None:
+        """Upload as the host of the desktop does."""
+        self.put.append(path.rpartition("/")[2])
+        data = self.desktop.downloaded(path)
+        self.depot.held[put_url.removeprefix("http://depot/")] = data
+        return UploadedFile(len(data), hashlib.sha256(data).hexdigest())
+
+    async def note_begun(self, chat_id: str) -> None:
         self.begun.append(chat_id)
 
 
 @asynccontextmanager
-async def bench(folder: Path) -> AsyncIterator[Bench]:
+async def bench(folder: Path, *, moves: bool = False) -> AsyncIterator[Bench]:
     timing = FaultTiming(first_delay=0.01, longest_delay=0.02)
     async with (
         await Store.open(database(folder / "deskhand.db"), timing) as store,
         asyncio.timeout(LIMIT),
     ):
         await store.write(_two_chats)
-        yield Bench(store, folder)
+        yield Bench(store, folder, moves=moves)
 
 
 def test_beginning_twice_at_once_begins_once(tmp_path: Path) -> None:
@@ -300,5 +315,94 @@ def test_what_is_kept_of_a_recording_leads_nowhere_on_its_desktop(tmp_path: Path
             assert recorded.video_times == {"c": (1.0, 2.0)}
             assert kept["steps"][0]["tool_call_id"] == "c"
             assert not any(word in str(kept) for word in ("_url", "file_id"))
+
+    asyncio.run(scenario())
+
+
+def test_a_host_that_can_uploads_a_recording_past_this_control_plane(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, moves=True) as b:
+            b.desktop.put = b.upload
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert (recorded.status, recorded.warning) == ("stored", None)
+            assert b.put == ["video?part=1", "thumbnail"]
+            stored = [*recorded.file_ids, recorded.thumbnail_file_id]
+            assert [(await b.files.get(str(one))).waits for one in stored] == [False, False]
+            assert [path for path in (tmp_path / "files").rglob("*") if path.is_file()] == []
+            assert await b.files.load(recorded.file_ids[0]) == next(iter(b.depot.held.values()))
+            # All bytes are stored.
+            await b.recordings.clear("child")
+            assert deleted(b) == ["/api/v0/desktop/recordings/child"]
+
+    asyncio.run(scenario())
+
+
+def test_a_host_that_fails_is_asked_once_for_each_recording(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, moves=True) as b:
+
+            async def fails(path: str, put_url: str) -> None:
+                b.put.append(path)
+
+            b.desktop.put = fails
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert (recorded.status, recorded.warning) == ("stored", None)
+            assert len(b.put) == 1
+            assert (await b.files.get(recorded.file_ids[0])).waits
+            await b.open().ensure()
+            await b.finish()
+            assert len(b.put) == 2
+
+    asyncio.run(scenario())
+
+
+def test_a_host_that_hangs_does_not_cost_the_recording(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, moves=True) as b:
+            b.recordings = ChatRecordings(b.files, b.note_begun, upload_seconds=0.01)
+            b.desktop.put = lambda path, put_url: _hang(asyncio.Event())
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert (recorded.status, recorded.left) == ("stored", False)
+            assert (await b.files.get(recorded.file_ids[0])).waits
+
+    asyncio.run(scenario())
+
+
+def test_an_upload_that_is_cut_off_leaves_the_recording_on_its_desktop(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path, moves=True) as b:
+            begun = asyncio.Event()
+            b.desktop.put = lambda path, put_url: _hang(begun)
+            await b.open().ensure()
+            ending = asyncio.create_task(b.finish())
+            await begun.wait()
+            b.recordings.shorten_timeout(0.01)
+            assert (await ending).left
+            await b.recordings.clear("child")
+            assert (deleted(b), b.depot.held) == ([], {})
+            # The next attempt stores it.
+            b.desktop.put = b.upload
+            metadata = b.desktop.recorded["child"]
+            again = b.recordings.made(
+                "child", FakeMachine(b.desktop), listed_with="parent", started=True
+            )
+            fetched = await again.fetch_again(metadata, "completed", LIMIT)
+            assert (fetched.final, fetched.whole) == (True, True)
+
+    asyncio.run(scenario())
+
+
+def test_a_host_is_not_asked_without_a_bucket(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with bench(tmp_path) as b:
+            b.desktop.put = b.upload
+            await b.open().ensure()
+            recorded = await b.finish()
+            assert (recorded.status, b.put) == ("stored", [])
 
     asyncio.run(scenario())

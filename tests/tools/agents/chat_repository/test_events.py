@@ -118,3 +118,31 @@ def test_a_closed_listener_is_offered_nothing() -> None:
         return [event async for event in subscription]
 
     assert asyncio.run(scenario()) == []
+
+
+def test_events_of_other_control_planes_are_not_published_to_them() -> None:
+    hub = EventHub()
+    published: list[str] = []
+    hub.on_publish = lambda event: published.append(event.kind)
+    events = hub.subscribe()
+    hub.publish("status", "a")
+    hub.relay("step", "a", {"id": "s"})
+    assert published == ["status"]
+    assert events.waiting == 2
+
+
+def test_lost_events_take_the_place_of_all_that_wait() -> None:
+    async def main() -> None:
+        hub = EventHub(first_id=7)
+        every, one = hub.subscribe(), hub.subscribe("a")
+        seen = hub.publish("status", "a")
+        hub.lose()
+        later = hub.publish("status", "a")
+        lost = await anext(every), await anext(one)
+        assert [(event.kind, event.chat_id) for event in lost] == [("lost", ""), ("lost", "a")]
+        assert await anext(every) == await anext(one) == later
+        # One that was away meanwhile reads again, too.
+        with hub.subscribe(after=seen.id) as returned:
+            assert (await anext(returned)).kind == "lost"
+
+    asyncio.run(main())

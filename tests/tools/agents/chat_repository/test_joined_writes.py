@@ -35,17 +35,18 @@ def fail(_: Connection) -> str:
 
 def run(folder: Path, scenario: Callable[[Store], Awaitable[None]]) -> list[str]:
     """Play a scenario on a database, and return the notes that it left."""
-    path = database(folder / "deskhand.db")
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE notes (name)")
+    place = database(folder / "deskhand.db")
 
-    async def play() -> None:
-        async with asyncio.timeout(LIMIT), await Store.open(path, SHORT) as store:
-            await scenario(store)
+    async def play() -> list[str]:
+        async with asyncio.timeout(LIMIT):
+            async with await Store.open(place, SHORT) as store:
+                await store.write(lambda s: s.execute(text("CREATE TABLE notes (name text)")))
+                await scenario(store)
+            async with await Store.open(place) as store:
+                found = await store.read(lambda s: s.scalars(text("SELECT name FROM notes")))
+                return list(found)
 
-    asyncio.run(play())
-    with closing(sqlite3.connect(path)) as connection:
-        return [name for (name,) in connection.execute("SELECT name FROM notes")]
+    return asyncio.run(play())
 
 
 def test_what_is_added_is_committed_with_the_next_write(tmp_path: Path) -> None:
@@ -100,6 +101,7 @@ def test_a_cancelled_write_is_committed_and_published(tmp_path: Path) -> None:
     assert run(tmp_path, scenario) == ["a", "b"]
 
 
+@pytest.mark.sqlite
 def test_what_waits_outlasts_a_fault_of_the_database(tmp_path: Path) -> None:
     async def scenario(store: Store) -> None:
         async with JoinedWrites(store, NEVER) as writes:
@@ -113,6 +115,7 @@ def test_what_waits_outlasts_a_fault_of_the_database(tmp_path: Path) -> None:
     assert run(tmp_path, scenario) == ["a", "c"]
 
 
+@pytest.mark.sqlite
 def test_a_fault_when_nothing_else_is_written_loses_nothing(tmp_path: Path) -> None:
     async def scenario(store: Store) -> None:
         async with JoinedWrites(store, 0.001) as writes:
@@ -142,6 +145,7 @@ def test_what_needs_a_deleted_row_is_undone(tmp_path: Path) -> None:
     assert undone == ["undone", "undone"]
 
 
+@pytest.mark.sqlite
 def test_what_cannot_be_written_at_the_end_is_undone(tmp_path: Path) -> None:
     undone = asyncio.Event()
 

@@ -6,18 +6,24 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from deskhand.desktop.network.egress import Egress
+from deskhand.desktop.tool_calls.errors import CallRefused
+from deskhand.desktop.tool_calls.generations import Generations
 from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.desktops.ports import ChatSettings, LostRecordings, RecordingSource
+from deskhand.tools.agents.driving.driver import Driver
+from deskhand.tools.agents.driving.port import TurnTasks
 from deskhand.tools.agents.foreign_pictures.foreign_pictures import Pixels, StoredForeignPictures
 from deskhand.tools.agents.providers.port import Model, ModelReply, Prompt, Role, Usage
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import BadChatRequest, NoModel
 from deskhand.tools.conversation.run_recording import StayingRecording
+from deskhand.tools.conversation.uploaded import FileUpload, UploadedFile
 from deskhand.tools.kit.support.spec import (
     MachineRefused,
     MachineUnavailable,
@@ -28,6 +34,7 @@ from deskhand.tools.kit.support.spec import (
 )
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.database import FaultTiming, Store
+from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import database
@@ -73,7 +80,7 @@ class ScriptedModel:
 
 
 class Hold:
-    """A step of a script at which the model waits until the test releases it."""
+    """A step of a script, or something else, that waits until the test releases it."""
 
     def __init__(self, *blocks: Block) -> None:
         self.reached = asyncio.Event()
@@ -81,9 +88,13 @@ class Hold:
         self._blocks = list(blocks)
 
     async def __call__(self, _: Prompt) -> list[Block]:
+        await self.wait()
+        return self._blocks
+
+    async def wait(self) -> None:
+        """Return when the test has released it."""
         self.reached.set()
         await self.released.wait()
-        return self._blocks
 
 
 @dataclass
@@ -127,6 +138,8 @@ class FakeDesktop:
     """Answers by whole paths, of which the last one stays."""
     answers: dict[str, Any] = field(default_factory=dict)
     """Answers by whole paths; other paths have the answers of a desktop."""
+    put: Callable[[str, str], Awaitable[UploadedFile | None]] | None = None
+    """What its host puts to an address, by the path; by default the host cannot."""
 
     async def request(self, method: str, path: str, body: Json, call_id: str | None) -> Any:
         self.requests.append((method, path, body))
@@ -239,9 +252,10 @@ def _step(body: Json) -> Json:
 class FakeMachine:
     desktop: FakeDesktop | None
     call_id: str | None = None
+    fence: Callable[[], None] = lambda: None
 
     def for_call(self, tool_call_id: str) -> "FakeMachine":
-        return FakeMachine(self.desktop, tool_call_id)
+        return replace(self, call_id=tool_call_id)
 
     async def request(
         self,
@@ -255,6 +269,7 @@ class FakeMachine:
     ) -> Any:
         if self.desktop is None:
             raise MachineUnavailable("gone")
+        self.fence()
         self.desktop.params.append(dict(params or {}))
         return await self.desktop.request(method, path, json or {}, self.call_id)
 
@@ -262,6 +277,10 @@ class FakeMachine:
         if self.desktop is None:
             raise MachineUnavailable("gone")
         return await asyncio.to_thread(to.write_bytes, self.desktop.downloaded(path))
+
+    def uploader(self, path: str) -> FileUpload | None:
+        put = None if self.desktop is None else self.desktop.put
+        return None if put is None else partial(put, path)
 
 
 @dataclass
@@ -284,6 +303,12 @@ class FakeMachines:
     """Desktops without a display."""
     chats: dict[str, str] = field(default_factory=dict)
     """The chat of each desktop that was acquired."""
+    generations: Generations = field(default_factory=Generations)
+    """What the services of the desktops know of the control planes that drive the chats."""
+    refused: list[int] = field(default_factory=list)
+    """The generations of refused requests."""
+    next_start: Callable[[], Awaitable[None]] | None = None
+    """Awaited by the next start."""
     used: Callable[[str], Awaitable[None]] = field(init=False)
     """What the first use of a display is reported to."""
 
@@ -311,6 +336,9 @@ class FakeMachines:
         self.desktops.setdefault(desktop_id, FakeDesktop())
         if not display:
             self.plain.add(desktop_id)
+        if self.next_start is not None:
+            waits, self.next_start = self.next_start, None
+            await waits()
         return desktop_id
 
     async def check_template(self, name: str) -> None:
@@ -329,6 +357,14 @@ class FakeMachines:
             raise self.failure
         self.plain.discard(desktop_id)
 
+    def on_crowded(self, make_room: Callable[[frozenset[str], int], Awaitable[None]]) -> None:
+        self.make_room = make_room
+
+    def position(self, chat_id: str) -> int | None:
+        return None
+
+    async def locate(self, desktop_id: str) -> None: ...
+
     def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
         self.used = show
 
@@ -338,9 +374,19 @@ class FakeMachines:
     def chat_of(self, desktop_id: str) -> str | None:
         return self.chats.get(desktop_id)
 
-    def machine(self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...]) -> FakeMachine:
+    def machine(
+        self, desktop_id: str, chat_id: str, ancestors: tuple[str, ...], generation: int = 0
+    ) -> FakeMachine:
         self.asked.append((desktop_id, chat_id, ancestors))
-        return FakeMachine(self.desktops.get(desktop_id))
+
+        def fence() -> None:
+            try:
+                self.generations.admit(chat_id, max(0, generation))
+            except CallRefused as error:
+                self.refused.append(generation)
+                raise MachineRefused(409, str(error), "", error.code) from error
+
+        return FakeMachine(self.desktops.get(desktop_id), fence=fence)
 
     async def release(self, desktop_id: str) -> None:
         self.released.append(desktop_id)
@@ -493,17 +539,25 @@ async def open_chats(
     lost_recordings: LostRecordings | None = None,
     pixels: Pixels | None = None,
     is_owner: Callable[[str], bool] = lambda _: True,
+    drive: Callable[[Store], Driver] | None = None,
+    stored: Callable[[Store], StoredFiles] | None = None,
+    reserve: StoreReserve | None = None,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats of a data directory, resume them, and close them at the end."""
     clock = itertools.count(1_800_000_000)
     fake_models = FakeModels(dict(models or {}))
     fake_machines = machines or FakeMachines()
-    settings = settings or ChatSettings("http://plane", closing_seconds=closing)
+    settings = settings or ChatSettings("http://plane", closing_seconds=closing, action_seconds=0.0)
     read = now or (lambda: float(next(clock)))
-    async with await Store.open(database(folder / "deskhand.db"), timing) as store:
+    async with await Store.open(database(folder / "deskhand.db"), timing, reserve) as store:
         files = StoredFiles(store, FileStore(folder / "files"), read)
+        if stored is not None:
+            files = stored(store)
         shown = None if pixels is None else StoredForeignPictures(files, pixels, read)
         tools = (EchoTool(), BrokenTool(), *tools)
+        driver = None if drive is None else drive(store)
+        if driver is not None:
+            await driver.open()
         chats = Chats(
             store,
             files,
@@ -515,6 +569,7 @@ async def open_chats(
             lost_recordings=lost_recordings,
             pictures=shown,
             is_owner=is_owner,
+            drive=driver.drive if driver else None,
             now=read,
             clock=monotonic,
         )
@@ -533,14 +588,20 @@ def result_text(result: ToolResult) -> str:
 
 @asynccontextmanager
 async def after_a_kill(
-    before: OpenChats, models: dict[str, ScriptedModel], tools: Sequence[Tool] = ()
+    before: OpenChats,
+    models: dict[str, ScriptedModel],
+    tools: Sequence[Tool] = (),
+    *,
+    drive: Callable[[TurnTasks], TurnTasks] | None = None,
 ) -> AsyncIterator[OpenChats]:
     """Open the chats a second time, as a program does whose forerunner was killed.
 
     The forerunner hangs for ever, so that it changes nothing any more.
     """
     fake = FakeModels(dict(models))
-    chats = Chats(before.store, before.files, fake, before.machines, tools, before.settings)
+    chats = Chats(
+        before.store, before.files, fake, before.machines, tools, before.settings, drive=drive
+    )
     await chats.resume()
     try:
         yield OpenChats(chats, before.store, before.files, fake, before.machines, before.settings)

@@ -28,7 +28,7 @@ def digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
+async def rebuilt(database: Path | str, files: Path, chat_id: str, model: str) -> str:
     async def read(
         session: AsyncSession,
     ) -> tuple[dict[str, object], str, tuple[Message, ...], Checkpoint]:
@@ -52,7 +52,8 @@ async def rebuilt(database: Path, files: Path, chat_id: str, model: str) -> str:
 def main() -> None:
     for line in sys.stdin:
         database, files, chat_id, model = line.rstrip("\n").split("\t")
-        answer = asyncio.run(rebuilt(Path(database), Path(files), chat_id, model))
+        place = database if "://" in database else Path(database)
+        answer = asyncio.run(rebuilt(place, Path(files), chat_id, model))
         sys.stdout.write(f"{answer}\n")
         sys.stdout.flush()
 

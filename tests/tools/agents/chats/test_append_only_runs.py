@@ -38,6 +38,7 @@ from deskhand.tools.store.schema import CheckpointRow
 from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, FakeMachines, OpenChats, open_chats
 from tests.tools.agents.chats.rebuild_request import digest
+from tests.tools.store.fakes import database
 
 MODEL = "claude-opus-5-5"
 BETAS = frozenset({wire.BINDING_BETA, wire.COMPACTION_BETA})
@@ -91,7 +92,7 @@ class Rebuilder:
     def digest(self, folder: Path, chat_id: str) -> str:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        line = (str(folder / "deskhand.db"), str(folder / "files"), chat_id, MODEL)
+        line = (str(database(folder / "deskhand.db")), str(folder / "files"), chat_id, MODEL)
         self._process.stdin.write("\t".join(line) + "\n")
         self._process.stdin.flush()
         return self._process.stdout.readline().rstrip("\n")

@@ -551,7 +551,7 @@ def test_an_agent_whose_resting_desktop_was_ended_reads_what_is_gone(tmp_path: P
         async with open_chats(tmp_path, {"child": model}, settings=settings) as p:
             chat = await p.chats.create(prompt="Click", mode="computer_use")
             await p.until(chat.id, "waiting")
-            await p.chats.release_idle_desktops()
+            await p.chats.assignment.release_idle()
             await p.chats.send(chat.id, "Once more")
             await p.until(chat.id, "waiting")
             text = str(model.prompts[-1].messages)

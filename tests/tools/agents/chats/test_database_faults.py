@@ -33,6 +33,8 @@ from tests.tools.agents.chats.fakes import (
     report,
 )
 
+pytestmark = pytest.mark.sqlite
+
 Json = dict[str, Any]
 SESSION = {"name": "Ada", "seconds": 1.0, "keys": 0, "clicks": 1, "private": False}
 SPAWN = "spawn_computer_use_agent"
@@ -338,7 +340,7 @@ def test_a_question_is_reported_in_the_same_field(tmp_path: Path) -> None:
 def test_the_supervisor_resumes_a_chat_without_a_task_and_counts_it(tmp_path: Path) -> None:
     async def strand(session: AsyncSession) -> None:
         await session.execute(text("UPDATE chats SET state = 'running', updated_at = 0"))
-        await session.execute(text("UPDATE turns SET status = 'running'"))
+        await session.execute(text("UPDATE turns SET status = 'running', outcome = NULL"))
 
     async def scenario() -> None:
         parent = ScriptedModel([[Text("First")], [Text("Again")]])

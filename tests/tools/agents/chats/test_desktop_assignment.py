@@ -2,9 +2,12 @@ import asyncio
 from functools import partial
 from pathlib import Path
 
+from sqlalchemy import text
+
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.kit.support.spec import ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.store import chats
+from deskhand.tools.store.rows import planes
 from tests.tools.agents.chats.fakes import (
     LIMIT,
     FakeDesktop,
@@ -13,11 +16,13 @@ from tests.tools.agents.chats.fakes import (
     ScriptedModel,
     StuckTool,
     act,
+    after_a_kill,
     open_chats,
     report,
 )
 
 SPAWN = "spawn_computer_use_agent"
+DRIVEN = text("UPDATE chats SET driver = :plane WHERE id = :chat_id")
 
 
 async def chat_of(p: OpenChats, title: str, owner: str | None = None) -> str:
@@ -114,7 +119,7 @@ def test_a_display_that_is_used_takes_a_place_and_waits_for_one(tmp_path: Path) 
             await p.tool("echo", y, say="still works")
             assert not p.machines.has_display("desktop-2")
             p.machines.watched = set()
-            await p.chats.release_idle_desktops()
+            await p.chats.assignment.release_idle()
             async with asyncio.timeout(LIMIT):
                 await waiting
             assert p.machines.has_display("desktop-2")
@@ -187,6 +192,34 @@ def test_after_a_restart_each_chat_has_its_desktop(tmp_path: Path) -> None:
             # The display of the first takes the only place, and is at rest.
             await machines.used("desktop-2")
             assert machines.released == ["desktop-1"]
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_that_an_ended_control_plane_has_left_makes_room(tmp_path: Path) -> None:
+    async def drive(p: OpenChats, chat_id: str, plane: str) -> None:
+        await p.store.write(partial(planes.beat, plane=plane, address="host:1"))
+        by = {"plane": plane, "chat_id": chat_id}
+        await p.store.write(lambda s: s.execute(DRIVEN, by))
+
+    async def scenario() -> None:
+        async with open_chats(tmp_path) as ended, after_a_kill(ended, {}) as p:
+            left = await chat_of(ended, "left")
+            kept = await chat_of(ended, "kept")
+            continued = await chat_of(ended, "continued")
+            for chat in (left, kept, continued):
+                await ended.tool("echo", chat, say="hi")
+            found = {chat: await desktop_of(p, chat) for chat in (left, kept, continued)}
+            await drive(p, kept, "living")
+            assignment, all_of_them = p.chats.assignment, frozenset(map(str, found.values()))
+            await assignment.make_room(all_of_them, 3)
+            assert p.machines.released == []
+            await assignment.take_over()
+            # Another control plane continues the chat before there is a need for room.
+            await drive(p, continued, "living")
+            await assignment.leave_continued()
+            await assignment.make_room(all_of_them, 3)
+            assert p.machines.released == [found[left]]
 
     asyncio.run(scenario())
 

@@ -3,8 +3,10 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from deskhand.desktop.network.egress import Egress
-from deskhand.tools.conversation.conversation import Text
+from deskhand.tools.conversation.conversation import Text, ToolCall
 from tests.tools.agents.chats.fakes import (
     FakeDesktop,
     FakeMachines,
@@ -75,6 +77,35 @@ def test_a_result_that_was_written_down_is_not_lost_by_a_kill(tmp_path: Path) ->
                 assert "written down" in str(answers.content[0])
                 assert "nterrupted" in str(answers.content[1])
                 assert stuck.calls == 1
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("last", [report("Done"), Text("Done")], ids=["report", "text"])
+def test_a_turn_that_a_kill_cut_off_after_its_last_message_is_not_asked_again(
+    tmp_path: Path, last: Text | ToolCall
+) -> None:
+    async def scenario() -> None:
+        desktop = FakeDesktop()
+        machines = FakeMachines({"desktop-1": desktop})
+        stopping = asyncio.Event()
+        desktop.before["recording/stop"] = lambda: _hang(stopping)
+        child = ScriptedModel([[act("screenshot")], [last]])
+        async with open_chats(
+            tmp_path, {"child": child}, machines=machines, closing=0.01
+        ) as killed:
+            caller = await killed.caller()
+            chat_id = (await killed.tool(SPAWN, caller, prompt="Go"))["chat_id"]
+            await stopping.wait()
+            desktop.before.clear()
+            messages = await killed.chats.messages(chat_id)
+            successor = ScriptedModel([[Text("Again")]])
+            async with after_a_kill(killed, {"child": successor}) as p:
+                result = await p.tool("wait_agent", caller, chat_id=chat_id)
+                assert (result["report"], result["outcome"]) == ("Done", "done")
+                assert result["recording_status"] == "stored"
+                assert successor.prompts == []
+                assert await p.chats.messages(chat_id) == messages
 
     asyncio.run(scenario())
 

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.conversation.conversation import ToolCall
 from tests.tools.agents.chats.fakes import Block, ScriptedModel, act, call, open_chats, report
 
@@ -22,14 +24,17 @@ def echo(step: int) -> ToolCall:
     return call("echo", text=f"Go on {step}")
 
 
+@pytest.mark.parametrize("fenced", [False, True])
 @pytest.mark.parametrize("made", [(click,), (echo,), (click, click), (echo, echo)])
 def test_a_step_needs_few_transactions(
-    tmp_path: Path, made: tuple[Callable[[int], ToolCall], ...]
+    tmp_path: Path, made: tuple[Callable[[int], ToolCall], ...], fenced: bool
 ) -> None:
+    drive = partial(Driver, plane="one", address="") if fenced else None
+
     async def turn(steps: int) -> int:
         replies: list[list[Block]] = [[make(step) for make in made] for step in range(steps)]
         model = ScriptedModel([*replies, [report("Done")]])
-        async with open_chats(tmp_path, {"child": model}) as p:
+        async with open_chats(tmp_path, {"child": model}, drive=drive) as p:
             before = p.store.commits
             chat = await p.chats.create(prompt="Go", mode="computer_use")
             await p.until(chat.id, "waiting")

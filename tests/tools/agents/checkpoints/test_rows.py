@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from alembic import command
 from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -14,7 +15,7 @@ from deskhand.tools.conversation.conversation import Message, Text
 from deskhand.tools.store import messages, steps
 from deskhand.tools.store.creation.creation import revisions_for
 from deskhand.tools.store.database import Store
-from tests.tools.store.fakes import chat_row
+from tests.tools.store.fakes import chat_row, database
 
 SUMMARY = (Message("user", (Text("All."),)),)
 BEFORE = "0046"
@@ -37,7 +38,7 @@ async def end(step_id: str, made: Checkpoint | None, session: AsyncSession) -> N
 
 def on_store(tmp_path: Path, work: Callable[[Store], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
-        async with await Store.open(tmp_path / "deskhand.db") as store:
+        async with await Store.open(database(tmp_path / "deskhand.db")) as store:
             return await work(store)
 
     return asyncio.run(scenario())
@@ -65,6 +66,7 @@ def test_the_newest_checkpoint_is_stored_with_the_end_of_its_step(tmp_path: Path
     on_store(tmp_path, work)
 
 
+@pytest.mark.sqlite
 def test_a_chat_of_an_older_database_has_its_messages_and_no_checkpoint(tmp_path: Path) -> None:
     def downgrade(connection: Connection) -> None:
         command.downgrade(revisions_for(connection), BEFORE)

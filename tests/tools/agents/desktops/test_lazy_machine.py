@@ -36,6 +36,9 @@ class FakeDesktopMachine:
     async def download(self, path: str, to: Path) -> int:
         raise AssertionError("a tool call downloads nothing")
 
+    def uploader(self, path: str) -> None:
+        raise AssertionError("a tool call uploads nothing")
+
 
 def test_the_desktop_is_found_only_when_the_tool_sends_a_request() -> None:
     found: list[FakeDesktopMachine] = []

@@ -111,6 +111,8 @@ def test_a_desktop_that_rests_for_long_is_released_unless_a_person_watches() -> 
         assert fixture.taken == ["a"]
         fixture.time = 1810.0
         fixture.machines.watched = set()
+        await fixture.pool.release_idle(1800.0, besides={"c"})
+        assert fixture.taken == ["a", "b"]
         await fixture.pool.release_idle(1800.0)
         assert fixture.taken == ["a", "b", "c"]
 
@@ -272,3 +274,28 @@ def test_two_parents_do_not_wait_for_each_others_place() -> None:
         assert fixture.taken == ["b"]
 
     _run(2, scenario)
+
+
+def test_no_more_desktops_make_room_than_are_needed() -> None:
+    async def scenario(fixture: Bench) -> None:
+        ids = {chat: await fixture.acquire(chat) for chat in ("a", "b", "c")}
+        for chat in ("b", "a", "c"):
+            fixture.pool.rest(chat)
+        assert await fixture.pool.release_some(ids.values(), 0) == 0
+        assert await fixture.pool.release_some(ids.values(), 2) == 2
+        assert fixture.taken == ["b", "a"]
+
+    _run(4, scenario)
+
+
+def test_only_named_desktops_at_rest_and_not_in_use_make_room() -> None:
+    async def scenario(fixture: Bench) -> None:
+        ids = {chat: await fixture.acquire(chat) for chat in ("a", "b", "c", "d")}
+        for chat in ("a", "b", "c"):
+            fixture.pool.rest(chat)
+        fixture.machines.watched = {ids["b"]}
+        assert await fixture.pool.release_some({ids["a"], ids["b"], ids["d"]}, 4) == 1
+        assert fixture.taken == ["a"]
+        assert fixture.machines.released == [ids["a"]]
+
+    _run(4, scenario)

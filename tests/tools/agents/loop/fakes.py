@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from deskhand.tools.agents.checkpoints.checkpoint import Checkpoint, checkpoint_from_json
+from deskhand.tools.agents.loop.report import Report
 from deskhand.tools.agents.providers.port import ModelReply, Prompt, RequestFigures, Usage
 from deskhand.tools.conversation.conversation import Message, Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
@@ -61,7 +62,9 @@ class MemoryTranscript:
     async def messages(self) -> tuple[Message, ...]:
         return tuple(self.kept)
 
-    async def append(self, message: Message, usage: Usage | None = None) -> None:
+    async def append(
+        self, message: Message, usage: Usage | None = None, report: Report | None = None
+    ) -> None:
         self.kept.append(message)
         if usage is not None:
             self.usages.append(usage)

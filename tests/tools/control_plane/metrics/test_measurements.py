@@ -1,9 +1,19 @@
+from dataclasses import dataclass, replace
+
 from deskhand.desktop.metrics.exposition import exposition
 from deskhand.tools.agents.costs.counts import CostCounts
 from deskhand.tools.agents.providers.port import Usage
 from deskhand.tools.control_plane.metrics.measurements import Measurements, metrics_of
+from deskhand.tools.control_plane.metrics.nodes import MeasuredNode
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.fleet.spawn_times import SpawnTimes
+
+
+@dataclass(frozen=True)
+class EmptyCluster:
+    nodes: tuple[MeasuredNode, ...] = ()
+    waiting: int = 3
+
 
 NOTHING = Measurements("1.2", {}, 0, {}, {})
 
@@ -54,3 +64,8 @@ def test_all_that_is_measured_is_a_metric() -> None:
 def test_a_state_without_chats_is_zero() -> None:
     assert 'deskhand_chats{state="queued"} 0' in lines(NOTHING)
     assert not any("tool_calls_total{" in line for line in lines(NOTHING))
+
+
+def test_only_a_cluster_has_metrics_of_nodes() -> None:
+    assert not any("node" in line or "waiting " in line for line in lines(NOTHING))
+    assert "deskhand_desktops_waiting 3" in lines(replace(NOTHING, cluster=EmptyCluster()))

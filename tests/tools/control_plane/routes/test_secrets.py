@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from deskhand.tools.control_plane.routes.secrets import router
+from deskhand.tools.secrets.own import OwnSecrets
 from deskhand.tools.secrets.store import SecretStore
 from tests.tools.control_plane.fakes import control_plane
 
@@ -14,7 +15,7 @@ SECRETS = "/api/v0/secrets"
 def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
-        async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
+        async with control_plane(tmp_path, pages=[router(OwnSecrets(secrets))]).client() as client:
             rules = {"without_execute": False, "state": "ready"}
             unlimited = {"chats": None, "domains": None, "anywhere": True, **rules}
             first = {"value": "correct horse", "anywhere": True}
@@ -74,7 +75,7 @@ def test_what_cannot_be_kept_is_refused_without_its_value(
 ) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
-        async with control_plane(tmp_path, pages=[router(secrets)]).client() as client:
+        async with control_plane(tmp_path, pages=[router(OwnSecrets(secrets))]).client() as client:
             refused = await client.put(f"{SECRETS}/{name}", json=body)
             assert (refused.status_code, refused.json()["message"]) == (400, message)
             assert "horse" not in refused.text

@@ -1,5 +1,6 @@
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
@@ -28,6 +29,18 @@ def test_the_status_has_version_model_free_space_and_counts(tmp_path: Path) -> N
             "dropped_thinking": 0,
             "resumed_by_supervisor": 0,
         }
+
+    asyncio.run(scenario())
+
+
+def test_the_status_of_a_cluster_has_its_nodes(tmp_path: Path) -> None:
+    async def cluster() -> dict[str, Any]:
+        return {"nodes": [{"name": "n7"}], "desktops_waiting": 2}
+
+    async def scenario() -> None:
+        async with control_plane(tmp_path, cluster=cluster).client() as client:
+            body = (await client.get("/api/v0/status")).json()
+        assert (body["nodes"], body["desktops_waiting"]) == ([{"name": "n7"}], 2)
 
     asyncio.run(scenario())
 

@@ -1,6 +1,7 @@
 """The report of the page *System*."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 from deskhand.tools.control_plane.routes.system import (
@@ -10,6 +11,7 @@ from deskhand.tools.control_plane.routes.system import (
     router,
     usage_by_kind,
     usage_by_run,
+    waiting,
 )
 from deskhand.tools.control_plane.settings import SettingInForce
 from deskhand.tools.store.retention import Kept
@@ -29,6 +31,12 @@ def test_the_use_of_the_disk_is_by_kind_and_by_run() -> None:
     assert usage_by_run(FILES) == [DiskUsage("run-2", 1, 9), DiskUsage("run-1", 2, 6)]
 
 
+def test_files_that_the_bucket_does_not_have_yet_are_counted() -> None:
+    one = replace(FILES[0], waits=True)
+    assert waiting([one, *FILES]) == [DiskUsage("not in the bucket yet", 1, 5)]
+    assert waiting(FILES) == []
+
+
 def test_the_report_is_answered_as_it_is(tmp_path: Path) -> None:
     error = LoggedError("2026-01-01T00:00:00Z", "deskhand.tools", "it failed")
 
@@ -45,5 +53,19 @@ def test_the_report_is_answered_as_it_is(tmp_path: Path) -> None:
         assert answer["disk_by_kind"] == [{"name": "step", "files": 1, "bytes": 2}]
         assert answer["errors"][0]["text"] == "it failed"
         assert answer["secrets"] == ["pin"]
+        assert "nodes" not in answer
+
+    asyncio.run(scenario())
+
+
+def test_the_report_of_a_cluster_has_its_nodes(tmp_path: Path) -> None:
+    async def report() -> SystemReport:
+        return SystemReport("1.0", [], [], [], [], {}, (), [{"name": "n7", "reason": "no X"}])
+
+    async def scenario() -> None:
+        plane = control_plane(tmp_path, pages=[router(report)])
+        async with plane.client() as client:
+            answer = (await client.get("/api/v0/system")).json()
+        assert answer["nodes"] == [{"name": "n7", "reason": "no X"}]
 
     asyncio.run(scenario())

@@ -65,6 +65,9 @@ class Screens:
     async def download(self, path: str, to: Path) -> int:
         raise AssertionError(path, to)
 
+    def uploader(self, path: str) -> None:
+        raise AssertionError(path)
+
     async def request(self, method: str, path: str, *, json: Any = None, **_: Any) -> Any:
         if path.endswith("/accessibility/text"):
             return {"text": 'button "Store Oslo" [e1] 3,4'}

@@ -6,7 +6,8 @@ from pathlib import Path
 from sqlalchemy import create_engine
 
 from deskhand.tools.store.creation.creation import NEWEST, migrate, newest_revision, upgrade
-from scripts.write_schema import schema
+from deskhand.tools.store.creation.server_creation import NEWEST_ON_SERVERS
+from scripts.write_schema import schema, server_schema
 
 
 def opened(path: Path, *, from_the_first: bool) -> list[tuple[str, ...]]:
@@ -30,6 +31,11 @@ def test_a_new_database_is_as_after_all_revisions(tmp_path: Path) -> None:
 def test_the_statements_are_those_of_the_newest_revision() -> None:
     written = NEWEST.read_text(encoding="utf-8")
     assert written == schema(), "run python -m scripts.write_schema"
+
+
+def test_the_statements_for_servers_are_those_of_the_tables() -> None:
+    written = NEWEST_ON_SERVERS.read_text(encoding="utf-8")
+    assert written == server_schema(), "run python -m scripts.write_schema"
 
 
 def test_a_database_that_exists_is_left_as_it_is(tmp_path: Path) -> None:

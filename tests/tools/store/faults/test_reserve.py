@@ -11,6 +11,8 @@ from deskhand.tools.store.errors import DiskLow
 from deskhand.tools.store.faults.reserve import IN_USE, NAME, WORTH_RETRYING, StoreReserve
 from tests.tools.store.fakes import database
 
+pytestmark = pytest.mark.sqlite
+
 SIZE = 4096
 
 

@@ -53,6 +53,21 @@ export function desktopRows(desktops) {
   return desktops.map(({ name, status, created_at: at }) => [name || words.unnamed, status, ago(at)]);
 }
 
+/**
+ * @param {readonly {name: string, state: string, desktops: number, places: number, failures: number, version: string, reason: string}[]} nodes
+ */
+export function nodeRows(nodes) {
+  return nodes.map(({ name, state, desktops, places, failures, version, reason }) => [
+    name,
+    state,
+    String(desktops),
+    String(places),
+    String(failures),
+    version,
+    reason,
+  ]);
+}
+
 /** @param {readonly {time: string, logger: string, text: string}[]} errors */
 export function errorRows(errors) {
   return errors.map(({ time, logger, text }) => [time, logger, text]);

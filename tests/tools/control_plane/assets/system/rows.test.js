@@ -5,6 +5,7 @@ import {
   auditRows,
   isShareLink,
   kindRows,
+  nodeRows,
   peopleRows,
   runRows,
   tokenRows,
@@ -39,4 +40,9 @@ test("a request of the audit log has its method and path", () => {
   const record = { at: 0, actor: "owner", action: "request", subject: "c1", details: { method: "POST", path: "/x" } };
   assert.deepEqual(auditRows([record]), [["1970-01-01 00:00:00", "owner", "request: POST /x", "c1"]]);
   assert.equal(auditRows([{ ...record, details: {} }])[0][2], "request");
+});
+
+test("a node shows why it gets no desktops", () => {
+  const node = { name: "n7", state: "refused", desktops: 2, places: 40, failures: 5, version: "1.0", reason: "no X" };
+  assert.deepEqual(nodeRows([node]), [["n7", "refused", "2", "40", "5", "1.0", "no X"]]);
 });

@@ -199,7 +199,8 @@ export class Timeline {
     this.marksBox.replaceChildren(...nodes);
     this.showCurrent();
     if (focused) {
-      nodes[this.marks.findIndex((mark) => mark.steps.includes(focused))]?.focus();
+      // By id: the steps may have been read again since.
+      nodes[this.marks.findIndex((mark) => mark.steps.some((step) => step.id === focused.id))]?.focus();
     }
   }
 

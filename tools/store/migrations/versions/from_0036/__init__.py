@@ -1,1 +1,1 @@
-"""Revisions from 0036 on, in the order of their ``down_revision``; new ones are added here."""
+"""Revisions 0036 to 0066, in the order of their ``down_revision``."""

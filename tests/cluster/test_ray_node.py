@@ -1,0 +1,135 @@
+"""Ray's processes of a real node, beside a real head of Ray."""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psutil
+import pytest
+
+from deskhand.desktop.isolation.process_identity import start_time
+from deskhand.tools.cluster.ray_names import node_and_gate
+from tests.cluster.nodes import Node, node
+from tests.live_trees import names_below
+from tests.system.services import until
+from tests.tools.cluster.certified import Cluster
+
+pytestmark = [pytest.mark.cluster, pytest.mark.x11]
+
+RAY = Path(sys.executable).with_name("ray")
+LIMIT = 90.0
+A = secrets.token_hex(4)
+NODES = """
+import json, sys
+import ray
+from ray.util.placement_group import placement_group, remove_placement_group
+ray.init(address=sys.argv[1], namespace="deskhand", log_to_driver=False, logging_level="ERROR")
+found = [one for one in ray.nodes() if one["Alive"] and "desk" in one["Resources"]]
+if found:
+    room = placement_group([{"desk": 1, "desk_n7": 1}], name="aaaaaaa2", lifetime="detached")
+    assert room.wait(30)
+    remove_placement_group(room)
+with open(sys.argv[2], "w") as out:
+    json.dump([[one["Resources"], one["Labels"]] for one in found], out)
+"""
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Cluster:
+    return Cluster(tmp_path / "authority")
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        port: int = bound.getsockname()[1]
+        return port
+
+
+@contextmanager
+def head(environment: Mapping[str, str]) -> Iterator[str]:
+    """Run a head of Ray; yield its address."""
+    # Sockets below a longer path could not be bound.
+    with TemporaryDirectory(prefix="dh-ray-", ignore_cleanup_errors=True) as folder:
+        # Ray replaces loopback by the address of the host.
+        host = socket.gethostbyname(socket.gethostname())
+        address = f"{host}:{free_port()}"
+        command = [
+            *(str(RAY), "start", "--head", "--block", f"--port={address.rpartition(':')[2]}"),
+            *("--include-dashboard=false", "--num-cpus=0", "--object-store-memory=80000000"),
+            *("--disable-usage-stats", f"--temp-dir={folder}", f"--node-ip-address={host}"),
+            *("--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-listen-port=0"),
+        ]
+        with (Path(folder) / "head.log").open("wb") as log:
+            process = subprocess.Popen(
+                command, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+        try:
+            yield address
+        finally:
+            process.terminate()
+            process.wait(LIMIT)
+
+
+def nodes_of_ray(address: str, environment: Mapping[str, str], file: Path) -> list[list[Any]]:
+    """Return resources and labels of the nodes that have places; none while there is no head."""
+    file.unlink(missing_ok=True)
+    subprocess.run(
+        [sys.executable, "-c", NODES, address, str(file)],
+        env=environment,
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    found: list[list[Any]] = json.loads(file.read_text()) if file.exists() else []
+    return found
+
+
+def raylets(found: Node) -> list[psutil.Process]:
+    names = names_below(found.process.pid)
+    return [process for process, name in names.items() if name == "raylet"]
+
+
+@pytest.mark.slow("starts a head of Ray, a node and a desktop")
+@pytest.mark.skipif(not RAY.exists(), reason="the package ray is not installed")
+def test_ray_reserves_the_places_of_a_node_and_ends_without_its_desktops(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    token = tmp_path / "token"
+    token.touch(mode=0o600)
+    token.write_text(secrets.token_hex(32))
+    ours = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token)}
+    environment = {**os.environ, **ours}
+    with head(environment) as address:
+        given = ("--cluster", address, "--places", "3")
+        pinned = {**ours, "DESKHAND_RAY_PORT": "0"}
+        with node(tmp_path, cluster, *given, environment=pinned) as found:
+            answer = tmp_path / "nodes.json"
+            ((resources, labels),) = until(
+                lambda: nodes_of_ray(address, environment, answer), "a node of Ray", LIMIT
+            )
+            assert (resources["desk"], resources["desk_n7"]) == (3, 3)
+            assert node_and_gate(labels) == ("n7", f"127.0.0.1:{found.port}")
+            pid = int(found.start(A)["pid"])
+            (first,) = raylets(found)
+            first.send_signal(signal.SIGKILL)
+            until(
+                lambda: [one for one in raylets(found) if one.pid != first.pid],
+                "another raylet",
+                LIMIT,
+            )
+            assert found.desktops() == [A]
+            (second,) = raylets(found)
+            found.kill()
+            until(lambda: start_time(second.pid) is None, "the end of Ray", LIMIT)
+            assert start_time(pid) is not None
+        with node(tmp_path, cluster) as without:
+            assert without.desktops() == [A]

@@ -1,0 +1,261 @@
+"""The placer: works through the rows of desktops, while it leads.
+
+Every control plane has one, and one of all leads: the one whose connection has the lock
+(:data:`~deskhand.tools.store.backends.plane_lock.PLACE`). It reads the rows when it is notified of
+one, and every second; it asks the nodes every two seconds, and Ray for its nodes as often. What it
+does next is decided in `decisions`; `runner` does it.
+
+A placer that has lost its lock without having noticed can do no harm: rows change only from the
+state and generation that it knows, and a node ends what its row does not name.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.notice_queue import NoticeQueue
+from deskhand.tools.store.backends.notices import BadPayload, Notice, read_payload
+from deskhand.tools.store.backends.plane_lock import PLACE
+from deskhand.tools.store.database import Store
+from deskhand.tools.store.errors import StoreError
+from deskhand.tools.store.tables.desktops import NodeRow
+
+from .actions import Action, ExplainWait
+from .decisions import decide, is_cut_off
+from .errors import CutOff, PlacingError
+from .gates import GatesPort
+from .memory import PlacerMemory
+from .node_watch import NodeWatch, WatchedNode
+from .records import Records, Rows
+from .room_calls import RoomCalls, RoomsPort
+from .runner import ActionRunner
+from .situation import PlacingSituation, RoomWait, SeenNode
+
+log = logging.getLogger(__name__)
+
+KIND = "desktops"
+"""Kind of the notices about rows of desktops."""
+POLL_SECONDS = 1.0
+ROUND_SECONDS = 0.05
+"""Shortest time between two rounds."""
+BATCH_SECONDS = 0.01
+"""For which notices are collected."""
+LOCK_SECONDS = 1.0
+"""Between two checks of the lock, and two attempts to get it."""
+SEEN_SECONDS = 2.0
+"""Between two writes of what the nodes have answered."""
+RESERVATIONS_SECONDS = 10.0
+"""Between two comparisons of the reservations with the rows."""
+CLEAN_SECONDS = 300.0
+
+
+class Placer:
+    """Places desktops on nodes, of the database of ``url``."""
+
+    def __init__(
+        self,
+        url: str,
+        store: Store,
+        gates: GatesPort,
+        rooms: RoomsPort,
+        ray_address: str,
+        version: str,
+    ) -> None:
+        self._name = f"placer {uuid.uuid4()}"
+        self._version = version
+        self._gates = gates
+        self._wake = asyncio.Event()
+        self._queue = NoticeQueue(self._name, BATCH_SECONDS)
+        self._channel = NoticeChannel(
+            *(url, self._name, self._queue, self._heard, self._missed), PLACE, LOCK_SECONDS
+        )
+        self._records = Records(store, lambda one: self._queue.add(Notice(KIND, one)))
+        self._rooms = RoomCalls(rooms, ray_address, self._wake.set)
+        self._memory = PlacerMemory()
+        self._watch: NodeWatch | None = None
+        self._runner = ActionRunner(
+            *(self._records, gates, self._rooms, self._memory),
+            unreachable=self._unreachable,
+            done=self._wake.set,
+            now=lambda: asyncio.get_running_loop().time() + self._offset,
+        )
+        self._offset = 0.0
+        """Of the time of the database from that of the loop."""
+        self._due: dict[str, float] = {}
+        self._reservations: dict[str, str] | None = None
+
+    def leads(self) -> bool:
+        """Return whether this placer leads."""
+        return self._channel.leads()
+
+    async def run(self) -> None:
+        """Place desktops; never return.
+
+        Raises:
+            RayRefused: If Ray accepts us only after a change of the settings.
+            RoomsUnavailable: If Ray was there and is gone: another process has to connect.
+            CutOff: If no node is reached any more: another placer has to look.
+        """
+        try:
+            async with self._rooms, asyncio.TaskGroup() as tasks:
+                channel = self._channel.run(LOCK_SECONDS)
+                tasks.create_task(channel, name="lead, and exchange notices")
+                tasks.create_task(self._rooms.run(), name="ask Ray")
+                tasks.create_task(self._work(), name="place desktops")
+        except* PlacingError as errors:
+            error = errors.exceptions[0]
+        else:
+            return
+        raise error
+
+    async def _work(self) -> None:
+        try:
+            while True:
+                if self.leads():
+                    log.info("this placer leads")
+                    async with NodeWatch(self._gates, self._wake.set) as self._watch:
+                        self._begin()
+                        while self.leads():
+                            await self._round(self._watch)
+                            await self._pause()
+                    log.warning("this placer leads no more")
+                await self._pause()
+        finally:
+            await self._runner.close()
+
+    def _begin(self) -> None:
+        self._memory.clear()
+        self._due.clear()
+        self._reservations = None
+
+    async def _pause(self) -> None:
+        await asyncio.sleep(ROUND_SECONDS)
+        try:
+            async with asyncio.timeout(POLL_SECONDS):
+                await self._wake.wait()
+        except TimeoutError:
+            return
+        self._wake.clear()
+
+    async def _round(self, watch: NodeWatch) -> None:
+        """Read everything, and begin what is to be done."""
+        self._runner.check()
+        # The rows may not show yet what ends while they are read, so it is left alone. The answers
+        # of nodes are older than the rows: a desktop that one of them has is in the rows.
+        busy = self._runner.busy
+        answers = {name: self._seen(name, node) for name, node in watch.nodes.items()}
+        try:
+            rows = await self._records.read()
+        except StoreError as error:
+            log.warning("the desktops are placed later: %s", error)
+            return
+        self._offset = rows.now - asyncio.get_running_loop().time()
+        addresses = {row.name: row.address for row in rows.nodes.values()} | self._rooms.nodes
+        await watch.watch(addresses)
+        failures = {row.name: row.failures for row in rows.nodes.values()}
+        self._memory.read(rows.now, rows.desktops, failures)
+        nodes = {
+            name: self._with_row(answers.get(name) or SeenNode(name, address), rows.nodes.get(name))
+            for name, address in sorted(addresses.items())
+        }
+        situation = PlacingSituation(
+            *(rows.now, self._version, rows.desktops, nodes, dict(self._memory.history)),
+            reservations=self._reservations,
+            ended=dict(self._memory.ended),
+            rooms_problem=self._rooms.problem,
+            busy=busy | self._runner.busy,
+        )
+        if is_cut_off(situation):
+            raise CutOff
+        self._reservations = None
+        self._begin_all(decide(situation), rows)
+        self._begin_periodic(nodes, rows)
+
+    def _begin_all(self, actions: tuple[Action, ...], rows: Rows) -> None:
+        waits: dict[str, RoomWait] = {}
+        for action in actions:
+            if isinstance(action, ExplainWait):
+                waits[action.desktop_id] = action.wait
+            else:
+                self._runner.begin(action, rows.orders)
+        if waits and self._is_due("waits", POLL_SECONDS):
+            self._runner.run("waits", self._records.explain(waits))
+
+    def _begin_periodic(self, nodes: Mapping[str, SeenNode], rows: Rows) -> None:
+        answered = {node.name: _columns(node) for node in nodes.values() if node.up is not None}
+        new = answered.keys() - rows.nodes.keys()
+        if new:
+            self._due.pop("seen", None)
+        if answered and self._is_due("seen", SEEN_SECONDS):
+            self._runner.run("seen", self._records.seen(answered))
+        if not self._rooms.problem and self._is_due("reservations", RESERVATIONS_SECONDS):
+            self._runner.run("reservations", self._read_reservations())
+        if self._is_due("clean", CLEAN_SECONDS):
+            self._runner.run("clean", self._records.clean())
+
+    async def _read_reservations(self) -> None:
+        self._reservations = await self._rooms.reservations()
+
+    def _is_due(self, what: str, seconds: float) -> bool:
+        """Return whether it is time for work that is done again and again."""
+        now = asyncio.get_running_loop().time()
+        if what in self._runner.busy or now < self._due.get(what, now):
+            return False
+        self._due[what] = now + seconds
+        return True
+
+    def _seen(self, name: str, node: WatchedNode) -> SeenNode:
+        return SeenNode(
+            *(name, node.address, node.answer, node.asked_at),
+            is_answering=node.is_answering,
+            silent_seconds=node.silent_seconds,
+        )
+
+    def _with_row(self, node: SeenNode, row: NodeRow | None) -> SeenNode:
+        left_out_until, left_out_reason = self._memory.left_out.get(node.name, (0.0, ""))
+        found: dict[str, Any] = {
+            "asked_at": node.asked_at + self._offset,
+            "in_ray": node.name in self._rooms.nodes,
+            "left_out_until": left_out_until,
+            "left_out_reason": left_out_reason,
+        }
+        if row is not None:
+            found |= {
+                "draining": row.draining,
+                "refused_until": row.refused_until,
+                "reason": row.reason,
+                "seen_at": row.seen_at,
+            }
+        return replace(node, **found)
+
+    def _unreachable(self, node: str, reason: str) -> None:
+        if self._watch is not None and node in self._watch.nodes:
+            self._watch.nodes[node].failed(reason)
+
+    def _heard(self, payload: str) -> None:
+        try:
+            sender, notices = read_payload(payload)
+        except BadPayload:
+            # Those of a later version may be about desktops.
+            self._wake.set()
+            return
+        if sender != self._name and any(notice.kind == KIND for notice in notices):
+            self._wake.set()
+
+    async def _missed(self) -> None:
+        self._wake.set()
+
+
+def _columns(node: SeenNode) -> dict[str, Any]:
+    answer = node.answer
+    assert answer is not None  # noqa: S101 - of nodes that answer
+    return {
+        "address": node.address,
+        "public_url": answer.public_url,
+        "version": answer.version,
+        "places": answer.places,
+    }

@@ -1,0 +1,1 @@
+"""Ray's processes of a node, which reserve room and do nothing else."""

@@ -1,0 +1,1 @@
+"""Commands for the certificates, the nodes and the placer of a cluster."""

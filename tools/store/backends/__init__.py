@@ -1,0 +1,1 @@
+"""The databases behind the store: SQLite for one control plane, PostgreSQL for several."""

@@ -1,0 +1,1 @@
+"""Packs: one object of the bucket with the pictures of many steps."""

@@ -1,0 +1,1 @@
+"""Tables, and what their definitions share."""
