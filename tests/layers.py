@@ -146,8 +146,10 @@ tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop
   desktop/server_trust tools/control_plane
 tools/cluster: tools/store
 tools/cluster/gate: desktop desktop/client/http1 desktop/metrics desktop/network desktop/profiles
-  tools/cluster tools/fleet tools/recovery tools/templates vncbridge vncbridge/auth vncbridge/http
+  tools/cluster tools/fleet tools/recovery tools/templates vncbridge vncbridge/http
   vncbridge/server vncbridge/websocket
+tools/cluster/gate/live: desktop tools/cluster tools/cluster/gate tools/fleet vncbridge/auth
+  vncbridge/server
 tools/cluster/ray_node: tools/cluster
 tools/cluster/placing: tools/cluster tools/store tools/store/backends tools/store/rows
   tools/store/tables
@@ -157,7 +159,7 @@ tools/commands: desktop desktop/client desktop/isolation desktop/remote.py deskt
   vncbridge/server
 tools/commands/access: desktop tools/audit tools/commands tools/commands/output
 tools/commands/cluster: desktop/launch_port tools/audit tools/cluster tools/cluster/gate
-  tools/cluster/ray_node tools/cluster/placing tools/commands tools/commands/output
+  tools/cluster/gate/live tools/cluster/ray_node tools/cluster/placing tools/commands tools/commands/output
   tools/control_plane tools/control_plane/service tools/fleet tools/remote_access
   tools/service_manager tools/store tools/store/rows vncbridge/server
 tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
@@ -337,7 +339,7 @@ OWNER = {
     },
     "starlette": {
         "tools/agents/scripted",
-        "tools/cluster/gate",
+        *("tools/cluster/gate", "tools/cluster/gate/live"),
         "tools/control_plane",
         "tools/control_plane/proxy",
         "tools/credentials",

@@ -106,6 +106,19 @@ def test_a_desktop_is_used_through_the_gate_and_survives_the_daemon(
 
 
 @pytest.mark.slow("starts a desktop")
+def test_the_desktops_of_a_node_end_when_no_control_plane_has_asked_for_a_while(
+    cluster: Cluster, tmp_path: Path
+) -> None:
+    with node(tmp_path, cluster, "--linger", "5") as found:
+        pid = int(found.start(A)["pid"])
+        # The fleet of the node asks its desktops all the time, which does not count.
+        until(lambda: start_time(pid) is None, "the end of the desktop")
+        assert found.desktops() == []
+        assert found.process.poll() is None
+        assert start_time(int(found.start(B)["pid"])) is not None
+
+
+@pytest.mark.slow("starts a desktop")
 def test_a_viewer_reaches_the_node_with_a_ticket_until_its_credential_is_revoked(
     cluster: Cluster, tmp_path: Path
 ) -> None:
@@ -113,19 +126,36 @@ def test_a_viewer_reaches_the_node_with_a_ticket_until_its_credential_is_revoked
     with node(tmp_path, cluster, *public, environment={"DESKHAND_INSECURE": "1"}) as found:
         found.start(A)
         assert found.json("/node")["public_url"] == "ws://node.example.com"
-        asyncio.run(_view(found))
+        ticket = _ticket(found)
+        asyncio.run(_view(found, ticket))
+        found.kill()
+    with node(tmp_path, cluster, *public, environment={"DESKHAND_INSECURE": "1"}) as restarted:
+        assert restarted.desktops() == [A]
+        asyncio.run(_refused(restarted, ticket))
 
 
-async def _view(node: Node) -> None:
+def _ticket(node: Node) -> str:
     signer = TicketSigner.of_folder(node.cluster.folder / "p1")
-    ticket = LiveTicket("t1", "n7", A, "control", time.time() + 30, caller="ci", via=("token-1",))
+    fields = LiveTicket("t1", "n7", A, "control", time.time() + 30, caller="ci", via=("token-1",))
+    return signer.sign(fields)
+
+
+def _live(node: Node, ticket: str) -> str:
     base = str(node.ready["viewers"]).replace("http", "ws", 1)
-    url = f"{base}/live/{A}?ticket={signer.sign(ticket)}"
-    async with asyncio.timeout(LIMIT), connect(url, proxy=None) as websocket:
+    return f"{base}/live/{A}?ticket={ticket}"
+
+
+async def _refused(node: Node, ticket: str) -> None:
+    with pytest.raises(InvalidStatus):
+        async with connect(_live(node, ticket), proxy=None):
+            pass
+
+
+async def _view(node: Node, ticket: str) -> None:
+    opening = connect(_live(node, ticket), proxy=None)
+    async with asyncio.timeout(LIMIT), opening as websocket:
         assert await websocket.recv() == b"RFB 003.008\n"
-        with pytest.raises(InvalidStatus):
-            async with connect(url, proxy=None):
-                pass
+        await _refused(node, ticket)
         body = {"credentials": ["token-1"]}
         answer = await asyncio.to_thread(node.ask, "POST", "/revocations", json=body)
         assert answer.status_code == 204
@@ -152,7 +182,7 @@ def test_the_recording_of_a_killed_desktop_is_served_and_removed(
         assert video.status_code == 200
         assert video.content[4:8] == b"ftyp"
         assert found.ask("DELETE", place).status_code == 204
-        assert found.json("/remains") == {"recordings": []}
+        assert found.json("/remains")["recordings"] == []
         assert found.desktops() == []
 
 

@@ -86,6 +86,14 @@ def node(
     keep_desktops: Annotated[
         bool | None, typer.Option("--keep-desktops", help="Leave desktops running at the end.")
     ] = None,
+    linger: Annotated[
+        float,
+        typer.Option(
+            help="Seconds after the last request of a control plane at which its desktops end.",
+            min=1.0,
+            metavar="SECONDS",
+        ),
+    ] = 900.0,
     as_json: AsJson = False,
 ) -> None:
     """Serve the desktops of this host to the control planes of a cluster."""
@@ -101,7 +109,7 @@ def node(
         "data_dir": data_dir,
         "keep_desktops": keep_desktops,
     }
-    raise typer.Exit(command_module("cluster.node").main(flags, name, as_json))
+    raise typer.Exit(command_module("cluster.node").main(flags, name, linger, as_json))
 
 
 Node = Annotated[str, typer.Argument(help="Name of the node.", metavar="NAME")]

@@ -109,7 +109,7 @@ class ClusterFleet:
 
     async def __aenter__(self) -> Self:
         await self._read()
-        self._start(self._run(), "read the rows of desktops")
+        self._start(self._run, "read the rows of desktops")
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -348,16 +348,17 @@ class ClusterFleet:
         now = time.monotonic()
         if crowding and now - self._crowded_at >= CROWDED_SECONDS:
             self._crowded_at = now
-            self._start(self._release(crowding), "release desktops at rest")
+            self._start(lambda: self._release(crowding), "release desktops at rest")
 
     async def _release(self, crowding: Sequence[tuple[frozenset[str], int]]) -> None:
         for desktop_ids, most in crowding:
             await self.on_crowded(desktop_ids, most)
 
-    def _start(self, work: Awaitable[None], name: str) -> None:
+    def _start(self, work: Callable[[], Awaitable[None]], name: str) -> None:
         async def logged() -> None:
             try:
-                await work
+                # Not before: a task that is cancelled before it begins would never await it.
+                await work()
             except StoreError as error:
                 log.warning("%s: %s", name, error)
 

@@ -144,6 +144,16 @@ class NodeDesktops:
                 return
         await self._fleet.stop(desktop_id)
 
+    async def stop_all(self) -> int:
+        """End every desktop and return how many there were."""
+        found = {*self._starting, *(one.id for one in await self._fleet.list())}
+        ended = await asyncio.gather(*map(self.stop, found), return_exceptions=True)
+        for failure in ended:
+            # One that has ended meanwhile is unknown.
+            if isinstance(failure, Exception) and not isinstance(failure, UnknownDesktop):
+                log.error("a desktop did not end", exc_info=failure)
+        return len(found)
+
     async def show(self, desktop_id: str) -> Json:
         """Start the display of a desktop and return the desktop; raises as ``Fleet.show``."""
         try:

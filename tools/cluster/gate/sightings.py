@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 LINGER_SECONDS = 900.0
-"""As long as a desktop service waits for requests before it ends."""
+"""By default; as long as a desktop service waits for requests before it ends."""
 
 
 class PlaneSightings:
@@ -23,6 +23,11 @@ class PlaneSightings:
         """Seconds since the last request, or since the start."""
         return self._now() - self._last
 
+    @property
+    def left(self) -> float:
+        """Seconds until its desktops are wanted no more, if no request comes; 0 from then on."""
+        return max(0.0, self._linger_seconds - self.age)
+
     def recently(self) -> bool:
         """Return whether a control plane may still want the desktops."""
-        return self.age < self._linger_seconds
+        return self.left > 0.0

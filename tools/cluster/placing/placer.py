@@ -183,7 +183,7 @@ class Placer:
             else:
                 self._runner.begin(action, rows.orders)
         if waits and self._is_due("waits", POLL_SECONDS):
-            self._runner.run("waits", self._records.explain(waits))
+            self._runner.run("waits", lambda: self._records.explain(waits))
 
     def _begin_periodic(self, nodes: Mapping[str, SeenNode], rows: Rows) -> None:
         answered = {node.name: _columns(node) for node in nodes.values() if node.up is not None}
@@ -191,11 +191,11 @@ class Placer:
         if new:
             self._due.pop("seen", None)
         if answered and self._is_due("seen", SEEN_SECONDS):
-            self._runner.run("seen", self._records.seen(answered))
+            self._runner.run("seen", lambda: self._records.seen(answered))
         if not self._rooms.problem and self._is_due("reservations", RESERVATIONS_SECONDS):
-            self._runner.run("reservations", self._read_reservations())
+            self._runner.run("reservations", self._read_reservations)
         if self._is_due("clean", CLEAN_SECONDS):
-            self._runner.run("clean", self._records.clean())
+            self._runner.run("clean", self._records.clean)
 
     async def _read_reservations(self) -> None:
         self._reservations = await self._rooms.reservations()

@@ -93,9 +93,9 @@ class ActionRunner:
 
     def begin(self, action: Action, orders: Mapping[str, Json]) -> None:
         """Perform an action beside the others."""
-        self.run(action.subject, self._perform(action, orders))
+        self.run(action.subject, lambda: self._perform(action, orders))
 
-    def run(self, subject: str, work: Awaitable[None]) -> None:
+    def run(self, subject: str, work: Callable[[], Awaitable[None]]) -> None:
         """Do some work beside the actions; one of the same subject must have ended."""
         assert subject not in self._tasks  # noqa: S101 - decisions leave these out
         self._tasks[subject] = asyncio.create_task(self._guarded(subject, work), name=subject)
@@ -113,9 +113,10 @@ class ActionRunner:
             if task.done():
                 task.result()
 
-    async def _guarded(self, subject: str, work: Awaitable[None]) -> None:
+    async def _guarded(self, subject: str, work: Callable[[], Awaitable[None]]) -> None:
         try:
-            await work
+            # Not before: a task that is cancelled before it begins would never await it.
+            await work()
         except (PlacingError, StoreError) as error:
             # The rows are as they were: it is decided again.
             log.warning("%s: %s", subject, error)

@@ -9,6 +9,7 @@ besides, as the password of a database, is then nowhere in its memory.
 
 import asyncio
 import contextlib
+import logging
 import os
 import ssl
 import sys
@@ -29,6 +30,8 @@ from deskhand.tools.audit.chain_file import ChainFile
 from deskhand.tools.cluster.authority_files import CERTIFICATE, IDENTITY, REVOKED
 from deskhand.tools.cluster.errors import BadAuthority
 from deskhand.tools.cluster.gate.gate import Gate, NodeFacts
+from deskhand.tools.cluster.gate.live.ticket_journal import TicketJournal
+from deskhand.tools.cluster.gate.live.views import LiveViews, Revocations
 from deskhand.tools.cluster.gate.machine_room import machine_room
 from deskhand.tools.cluster.gate.node_desktops import NodeDesktops
 from deskhand.tools.cluster.gate.node_settings import (
@@ -41,7 +44,6 @@ from deskhand.tools.cluster.gate.room import RoomLimits, room_problem
 from deskhand.tools.cluster.gate.sightings import PlaneSightings
 from deskhand.tools.cluster.gate.stored_routes import StoredRoutes
 from deskhand.tools.cluster.gate.uploads import TIMEOUT, Uploads
-from deskhand.tools.cluster.gate.viewers import LiveViews, Revocations
 from deskhand.tools.cluster.ray_node.ray_command import RayPlace, ray_command
 from deskhand.tools.cluster.ray_node.ray_node import RayNode, check_token, ray_program
 from deskhand.tools.cluster.tickets import PUBLIC_KEYS, TicketReader
@@ -80,9 +82,15 @@ from deskhand.vncbridge.server.server import (
     raise_descriptor_limit,
 )
 
+log = logging.getLogger(__name__)
+
 NOT_STARTED = 4
+UNUSED_SECONDS = 10.0
+"""Between two searches for desktops on a node that no control plane uses."""
 AUDIT = "audit.jsonl"
 """File of the node's records of the audit log, in the data directory."""
+TICKETS = "tickets.jsonl"
+"""File of the tickets that were used, in the data directory."""
 WILDCARDS = ("0.0.0.0", "::", "")  # noqa: S104 - what is refused
 
 
@@ -95,13 +103,17 @@ class OpenNode:
     desktops: NodeDesktops
 
 
-def main(flags: Mapping[str, Any], name: str | None, as_json: bool) -> int:
-    """Serve until a signal; return the exit status. ``name`` must be that of the certificate."""
+def main(flags: Mapping[str, Any], name: str | None, linger: float, as_json: bool) -> int:
+    """Serve until a signal; return the exit status.
+
+    ``name`` must be that of the certificate. ``linger`` seconds after the last request of a control
+    plane the desktops end.
+    """
     _forget_variables()
     try:
         settings = _absolute(read_settings(flags))
         _check(settings)
-        asyncio.run(_serve(settings, name, as_json))
+        asyncio.run(_serve(settings, name, linger, as_json))
     except START_ERRORS as error:
         print_error(str(error))
         return NOT_STARTED
@@ -147,7 +159,7 @@ def _check(settings: Settings) -> None:
         )
 
 
-async def _serve(settings: Settings, name: str | None, as_json: bool) -> None:
+async def _serve(settings: Settings, name: str | None, linger: float, as_json: bool) -> None:
     check_data_dir(settings.data_dir)
     raise_descriptor_limit()
     folder = Path(settings.certificates)
@@ -168,7 +180,8 @@ async def _serve(settings: Settings, name: str | None, as_json: bool) -> None:
             become_user(user)
         tls = _tls(folder, name)
         stack.enter_context(logged(settings.data_dir / "logs", shown=_shown(settings)))
-        async with _node(settings, tls, launched, address) as node:
+        sightings = PlaneSightings(time.monotonic, linger)
+        async with _node(settings, tls, launched, address, sightings) as node:
             ready = asyncio.Event()
             closing = node.desktops.drain
             server = Serving(node.app, ready.set, closing, tls=tls.server_context, certified=True)
@@ -241,10 +254,13 @@ async def _prepare(launched: DesktopLaunching) -> None:
 
 @asynccontextmanager
 async def _node(
-    settings: Settings, tls: ClusterTls, launched: DesktopLaunching, address: Address
+    settings: Settings,
+    tls: ClusterTls,
+    launched: DesktopLaunching,
+    address: Address,
+    sightings: PlaneSightings,
 ) -> AsyncIterator[OpenNode]:
     """Open the parts, adopt the desktops of an earlier daemon, and close all at the end."""
-    sightings = PlaneSightings(time.monotonic)
     async with AsyncExitStack() as stack:
         fleet = await _fleet(settings, launched, sightings, stack)
         limits = RoomLimits(settings.places)
@@ -261,7 +277,8 @@ async def _node(
         stored = StoredRoutes(fleet.remains, fleet.profiles, fleet)
         note = stack.enter_context(ChainFile(settings.data_dir / AUDIT, own, time.time)).note
         reader = TicketReader(Path(settings.certificates, PUBLIC_KEYS), own)
-        views = LiveViews(reader, fleet.client, note=note)
+        used = stack.enter_context(TicketJournal(settings.data_dir / TICKETS, time.time()))
+        views = LiveViews(reader, used, fleet.client, note=note)
         others = (
             *stored.routes,
             *Uploads(fleet.client, http, note).routes,
@@ -270,6 +287,7 @@ async def _node(
         gate = Gate(facts, desktops, fleet.client, fleet.profiles, others, note)
         app = PlanesOnly(gate, tls, sightings.seen)
         start_task(stack, tls.run(), "read the certificates again")
+        start_task(stack, _end_unwanted(desktops, sightings), "end desktops without control plane")
         start_task(stack, app.run(), "end connections of revoked control planes")
         if settings.cluster:
             start_task(stack, _ray(settings, own, address).run(), "run Ray's processes")
@@ -291,6 +309,13 @@ async def _fleet(
 
     stack.push_async_callback(close)
     return fleet
+
+
+async def _end_unwanted(desktops: NodeDesktops, sightings: PlaneSightings) -> None:
+    while True:
+        await asyncio.sleep(sightings.left or UNUSED_SECONDS)
+        if not sightings.recently() and (ended := await desktops.stop_all()):
+            log.warning("no control plane for %.0f s: %d desktops end", sightings.age, ended)
 
 
 def _ray(settings: Settings, name: str, address: Address) -> RayNode:

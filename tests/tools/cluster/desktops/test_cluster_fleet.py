@@ -1,6 +1,7 @@
 """Desktops of nodes as a control plane uses them: rows in a real database, a gate on loopback."""
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -216,6 +217,18 @@ def test_a_late_reading_does_not_replace_a_newer_one(tmp_path: Path) -> None:
         await entered
         assert opening.known(started)
         await opening.__aexit__(None)
+
+    play(tmp_path, scenario)
+
+
+def test_a_fleet_that_ends_as_soon_as_it_has_begun_leaves_no_work(tmp_path: Path) -> None:
+    async def scenario(f: OpenFleet) -> None:
+        (tmp_path / "other").mkdir()
+        tls = Cluster(tmp_path / "other").plane
+        async with ClusterFleet(f.store, tls, str, TemplateLibrary(tmp_path / "templates")):
+            pass
+        # A coroutine that nothing has awaited is reported when it is collected.
+        gc.collect()
 
     play(tmp_path, scenario)
 

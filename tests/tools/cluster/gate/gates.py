@@ -76,6 +76,7 @@ class FakeFleet:
     """Starts wait for it."""
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     failure: str = ""
+    stop_failure: Exception | None = None
     clients: dict[str, DesktopClient] = field(default_factory=dict)
     token: str = TOKEN
 
@@ -103,6 +104,8 @@ class FakeFleet:
     async def stop(self, desktop_id: str) -> None:
         if desktop_id not in self.infos:
             raise UnknownDesktop(desktop_id)
+        if self.stop_failure is not None:
+            raise self.stop_failure
         del self.infos[desktop_id]
 
     async def show(self, desktop_id: str) -> None:

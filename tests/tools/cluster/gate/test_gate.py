@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from deskhand.tools.fleet.desktop_order import DesktopOrder
 from tests.tools.cluster.gate.gates import A, B, OpenGate, described, played
 
@@ -95,6 +97,24 @@ def test_a_desktop_that_is_starting_can_be_ended(tmp_path: Path) -> None:
         answer = await starting
         assert (answer.status_code, answer.json()["code"]) == (409, "not_started")
         assert gate.desktops.starting == 0
+
+    played(tmp_path, scenario)
+
+
+def test_all_desktops_are_ended_also_those_that_are_starting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(gate: OpenGate) -> None:
+        gate.fleet.gate.clear()
+        starting = asyncio.create_task(gate.ask("POST", "/desktops", json=order(B)))
+        await gate.fleet.begun.wait()
+        assert await gate.desktops.stop_all() == 2
+        assert (await starting).json()["code"] == "not_started"
+        assert (gate.fleet.infos, await gate.desktops.stop_all()) == ({}, 0)
+        gate.fleet.infos[A] = described(A)
+        gate.fleet.stop_failure = OSError("no launcher")
+        assert await gate.desktops.stop_all() == 1
+        assert "a desktop did not end" in caplog.text
 
     played(tmp_path, scenario)
 

@@ -20,17 +20,17 @@ from starlette.types import Receive, Scope, Send
 
 from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.tools.cluster.errors import TicketRefused
+from deskhand.tools.cluster.gate.answers import refuse
+from deskhand.tools.cluster.gate.bodies import json_of
+from deskhand.tools.cluster.gate.forwarding import Clients, forward_websocket
+from deskhand.tools.cluster.gate.planes_only import Note, no_note, plane_of
 from deskhand.tools.cluster.tickets import LiveTicket, TicketReader
 from deskhand.tools.fleet.errors import BadOrder, UnknownDesktop
 from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.revocation import CredentialLifetimes
 from deskhand.vncbridge.server.http_protocol import mark_proven
 
-from .answers import refuse
-from .bodies import json_of
-from .forwarding import Clients, forward_websocket
-from .planes_only import Note, no_note, plane_of
-from .used_tickets import UsedTickets
+from .ticket_journal import TicketJournal
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ class LiveViews:
     def __init__(
         self,
         tickets: TicketReader,
+        used: TicketJournal,
         clients: Clients,
         now: Callable[[], float] = time.time,
         note: Note = no_note,
@@ -52,7 +53,7 @@ class LiveViews:
         self._tickets = tickets
         self._clients = clients
         self._now = now
-        self._used = UsedTickets()
+        self._used = used
         self._lifetimes = CredentialLifetimes(now)
         # Answers everything that is no live view with 404.
         self._others = Starlette()

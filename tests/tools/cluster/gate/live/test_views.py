@@ -18,8 +18,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.tools.cluster.gate.gate import Gate, NodeFacts
+from deskhand.tools.cluster.gate.live.ticket_journal import TicketJournal
+from deskhand.tools.cluster.gate.live.views import LiveViews, Revocations
 from deskhand.tools.cluster.gate.node_desktops import NodeDesktops
-from deskhand.tools.cluster.gate.viewers import LiveViews, Revocations
 from deskhand.tools.cluster.tickets import (
     PUBLIC_KEYS,
     SKEW_SECONDS,
@@ -95,15 +96,16 @@ async def views(folder: Path) -> AsyncIterator[Views]:
         def note(*fields: object) -> None:
             notes.append(fields)
 
-        app = LiveViews(reader, clients, lambda: time.time() + clock[0], note)
-        async with serving(app, public):
-            signer = TicketSigner.of_folder(cluster.folder / "p1")
-            yield Views(public_address, signer, app, clock, notes, opened)
+        with TicketJournal(folder / "tickets.jsonl", time.time()) as used:
+            app = LiveViews(reader, used, clients, lambda: time.time() + clock[0], note)
+            async with serving(app, public):
+                signer = TicketSigner.of_folder(cluster.folder / "p1")
+                yield Views(public_address, signer, app, clock, notes, opened)
 
 
 @pytest.fixture
 def warnings(caplog: pytest.LogCaptureFixture) -> Iterator[pytest.LogCaptureFixture]:
-    with caplog.at_level("WARNING", "deskhand.tools.cluster.gate.viewers"):
+    with caplog.at_level("WARNING", "deskhand.tools.cluster.gate.live.views"):
         yield caplog
 
 

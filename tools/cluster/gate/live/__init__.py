@@ -1,0 +1,1 @@
+"""Live views of a node, which browsers open with tickets."""
