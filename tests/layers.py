@@ -159,7 +159,8 @@ tools/commands: desktop desktop/client desktop/isolation desktop/remote.py deskt
   vncbridge/server
 tools/commands/access: desktop tools/audit tools/commands tools/commands/output
 tools/commands/cluster: desktop/launch_port tools/audit tools/cluster tools/cluster/gate
-  tools/cluster/gate/live tools/cluster/ray_node tools/cluster/placing tools/commands tools/commands/output
+  tools/cluster/gate/live tools/cluster/ray_node tools/cluster/placing tools/commands
+  tools/commands/output
   tools/control_plane tools/control_plane/service tools/fleet tools/remote_access
   tools/service_manager tools/store tools/store/rows vncbridge/server
 tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
