@@ -1,5 +1,6 @@
 """Capture of rows of the screen: through MIT-SHM if the server supports it, else ``GetImage``."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,42 +40,60 @@ class Grabber:
             return
         segment = Segment(self._size.width * self._size.height * 4)
         try:
-            extension = self._connection(xcffib.shm.key)
-            self._shared = self._connection.generate_id()
-            extension.Attach(self._shared, segment.identifier, False, is_checked=True).check()
+            is_shared = self._attach(segment)
         except xcffib.ConnectionException:
-            segment.forget()
             segment.close()
             raise
-        except xcffib.XcffibException:
-            # A server on another host or in another IPC namespace cannot attach; `GetImage` works.
+        finally:
+            # Marked for removal once both sides are attached, so that a crash leaves no segment.
             segment.forget()
+        if not is_shared:
             segment.close()
             return
-        # Marked for removal once both sides are attached, so that a crash leaves no segment.
-        segment.forget()
         self._segment = segment
         self.pixels = segment.array.reshape(self._size.height, self._size.width, 4)
+
+    def _attach(self, segment: Segment) -> bool:
+        """Let the server attach a segment; return whether it writes into this one.
+
+        A server on another host or in another IPC namespace has none of its id, or a foreign one,
+        into which the pixels would go (ipc_namespaces(7)). `GetImage` works there.
+        """
+        unlike = np.frombuffer(os.urandom(self._size.width * 4), np.uint8)
+        segment.array[: unlike.size] = unlike
+        extension = self._connection(xcffib.shm.key)
+        self._shared = self._connection.generate_id()
+        try:
+            extension.Attach(self._shared, segment.identifier, False, is_checked=True).check()
+            self._get_shared(0, 1)
+        except xcffib.ConnectionException:
+            raise
+        except xcffib.XcffibException:
+            return False
+        return not np.array_equal(segment.array[: unlike.size], unlike)
 
     def grab(self, runs: Sequence[tuple[int, int]]) -> None:
         """Read runs of rows (top, bottom) into ``pixels``."""
         width = self._size.width
         for top, bottom in runs:
+            if self._segment is not None:
+                self._get_shared(top, bottom)
+                continue
             area = (self._root, 0, top, width, bottom - top)
-            if self._segment is None:
-                reply = self._connection.core.GetImage(
-                    xcffib.xproto.ImageFormat.ZPixmap, *area, _ALL_PLANES
-                ).reply()
-                self.pixels[top:bottom] = pixels_of(reply.data.raw, width)
-            else:
-                self._connection(xcffib.shm.key).GetImage(
-                    *area,
-                    _ALL_PLANES,
-                    xcffib.xproto.ImageFormat.ZPixmap,
-                    self._shared,
-                    # The offset places the rows where they are in a full frame.
-                    top * width * 4,
-                ).reply()
+            reply = self._connection.core.GetImage(
+                xcffib.xproto.ImageFormat.ZPixmap, *area, _ALL_PLANES
+            ).reply()
+            self.pixels[top:bottom] = pixels_of(reply.data.raw, width)
+
+    def _get_shared(self, top: int, bottom: int) -> None:
+        self._connection(xcffib.shm.key).GetImage(
+            *(self._root, 0, top, self._size.width, bottom - top),
+            _ALL_PLANES,
+            xcffib.xproto.ImageFormat.ZPixmap,
+            self._shared,
+            # The offset places the rows where they are in a full frame.
+            top * self._size.width * 4,
+        ).reply()
 
     def close(self) -> None:
         """Release the segment; idempotent."""

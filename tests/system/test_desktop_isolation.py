@@ -4,6 +4,7 @@ import os
 import pwd
 import shlex
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -14,7 +15,7 @@ import psutil
 import pytest
 
 from tests.live_trees import paths_below
-from tests.system.services import Service, service, service_pid
+from tests.system.services import PATIENCE, Service, service, service_pid, x_display
 
 pytestmark = [
     pytest.mark.x11,
@@ -36,6 +37,15 @@ LATE = (
     *("deskhand.desktop.mcp.calls", "mcp."),
 )
 """Prefixes of modules that are loaded when they are needed first."""
+
+
+FIRST_FRAME = """
+import sys
+from pathlib import Path
+from deskhand.desktop.capture.framebuffer import Framebuffer
+with Framebuffer(sys.argv[1], Path(sys.argv[2])) as screen:
+    print(screen.shared_memory, bool(screen.frame().pixels[..., :3].any()))
+"""
 
 
 class Neighbours(NamedTuple):
@@ -254,3 +264,17 @@ def output(desktop: Service, command: str) -> str:
     started = desktop.post("/api/v0/processes/start", {"command": f"({command}) 2>&1"})
     found = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")["output"]
     return str(found).strip()
+
+
+def test_a_display_with_a_shared_memory_segment_of_the_same_id_is_read_right(
+    neighbours: Neighbours,
+) -> None:
+    desktop = neighbours.one
+    desktop.act(action="screenshot")
+    display, cookie = x_display(desktop)
+    # The ids of a new IPC namespace begin at 0, as those of the desktop's did (ipc_namespaces(7)).
+    reader = [sys.executable, "-c", FIRST_FRAME, display, str(cookie)]
+    found = subprocess.run(
+        ["unshare", "--ipc", *reader], capture_output=True, text=True, check=True, timeout=PATIENCE
+    )
+    assert found.stdout.split() == ["False", "True"], found.stderr
