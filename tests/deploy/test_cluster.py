@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -30,10 +29,10 @@ MOST_EXPOSURE = 4.0
 DOCUMENTED = (ROOT / "docs" / "cluster.md").read_text()
 SECRETS = ("DESKHAND_DATABASE", "PGPASS", "AWS_", "API_KEY", "DESKHAND_STORE")
 COMPOSE_FILES = (CLUSTER / "compose.yaml", ROOT / "deploy" / "container" / "compose.yaml")
-SCRIPT = CLUSTER / "plane-with-ray"
 RAY_PORT = 7460
 PORT_FLAG = re.compile(r"--(?:[a-z-]+-)?port=\d+")
-RAY_RUNS_IN = ("deskhand-ray-head.service", "deskhand-ray-node.service", "plane-with-ray")
+RAY_RUNS_IN = ("deskhand-ray-head.service", "deskhand-ray-node.service")
+RAY_OF_PLANES = ("plane1-ray", "plane2-ray")
 MEMBERS = ("plane1", "plane2", "node1", "node2")
 
 
@@ -132,7 +131,11 @@ def test_compose_names_services_networks_and_volumes_that_exist() -> None:
     found = compose()
     for name, service in found["services"].items():
         assert set(service.get("depends_on", ())) <= found["services"].keys(), name
-        assert set(service["networks"]) <= found["networks"].keys(), name
+        assert set(service.get("networks", ())) <= found["networks"].keys(), name
+        # A service has networks of its own or those of another one, not both.
+        shared = service.get("network_mode", "").removeprefix("service:")
+        assert bool(shared) is not ("networks" in service), name
+        assert not shared or shared in found["services"], name
         assert set(service.get("secrets", ())) <= found["secrets"].keys(), name
         for volume in service.get("volumes", ()):
             source = volume.partition(":")[0]
@@ -176,16 +179,16 @@ def test_the_steps_of_the_compose_file_make_all_files_that_it_names(tmp_path: Pa
     found = compose()
     named = [secret["file"] for secret in found["secrets"].values()]
     for service in found["services"].values():
-        named += (
-            [one.partition(":")[0] for one in service["volumes"]] if "volumes" in service else []
-        )
+        named += [one.partition(":")[0] for one in service.get("volumes", ())]
     places = [folder / one for one in named if one.startswith("./")]
     assert len(places) == len(found["secrets"]) + len(MEMBERS)
     for place in places:
         assert place.stat().st_mode & 0o077 == 0, place
         assert place.is_dir() or place.read_text().strip(), place
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(folder / "ray-token")}
-    assert token_problem(token) == ""
+    for name in ("ray-token", "ray-user-token"):
+        token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(folder / name)}
+        assert token_problem(token) == ""
+    assert (folder / "ray-token").read_text() == (folder / "ray-user-token").read_text()
     (folder / "secrets.key").rename(folder / CREDENTIAL)
     assert CredentialSource.loaded(str(folder)).read()
     password = (folder / "database-password").read_text().strip()
@@ -197,9 +200,10 @@ def test_each_node_of_ray_has_the_ports_of_the_firewall() -> None:
     ports = ray_ports()
     assert len(ports) == 8
     texts = [(CLUSTER / name).read_text() for name in RAY_RUNS_IN]
-    texts.append("\n".join(compose()["services"]["ray"]["command"]))
+    services = compose()["services"]
+    texts += ["\n".join(services[name]["command"]) for name in ("ray", *RAY_OF_PLANES)]
     texts += re.findall(r"^ports='(.*?)'$", DOCUMENTED, re.DOTALL | re.MULTILINE)
-    assert len(texts) == len(RAY_RUNS_IN) + 2
+    assert len(texts) == len(RAY_RUNS_IN) + 4
     for text in texts:
         # The head has a port of its own besides.
         assert set(PORT_FLAG.findall(text)) - {"--port=6379"} == ports, text
@@ -223,32 +227,29 @@ def test_control_plane_and_ray_of_a_host_share_their_temporary_files() -> None:
     """The driver of Ray connects by sockets in /tmp, which is private to each unit else."""
     plane = (CLUSTER / "deskhand-plane.service").read_text().splitlines()
     assert "JoinsNamespaceOf=deskhand-ray-head.service deskhand-ray-node.service" in plane
-    for unit in RAY_RUNS_IN[:2]:
+    for unit in RAY_RUNS_IN:
         lines = (CLUSTER / unit).read_text().splitlines()
         assert {"JoinsNamespaceOf=deskhand-plane.service", "PrivateTmp=yes"} <= {*lines}
 
 
-def test_ray_beside_a_control_plane_is_started_again(tmp_path: Path) -> None:
-    """The script runs with programs of the test in place of Ray, the control plane and sleep."""
-    rays, third = tmp_path / "rays", tmp_path / "third"
-    os.mkfifo(third)
-    end = f"kill $PPID; echo > {third}"
-    programs = {
-        "ray": f'echo "$@" >> {rays}\n[ $(wc -l < {rays}) -lt 3 ] || {{ {end}; }}',
-        "sleep": "",
-        "deskhand": f'read line < {third}\necho "plane $@"',
-    }
-    for name, lines in programs.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{lines}\n")
-        (tmp_path / name).chmod(0o755)
-    path = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    ended = subprocess.run(
-        [str(SCRIPT), "ray:6379"], env=path, capture_output=True, text=True, check=True, timeout=60
-    )
-    assert ended.stdout == "plane up\n"
-    starts = rays.read_text().splitlines()
-    assert len(starts) == 3
-    assert all("--address=ray:6379" in shlex.split(one) for one in starts)
+def test_ray_beside_a_control_plane_in_containers_has_a_user_of_its_own() -> None:
+    services, image = compose()["services"], (CLUSTER / "Dockerfile").read_text()
+    planes_user = re.findall(r"^USER (\d+)$", image, re.MULTILINE)[-1]
+    for name in RAY_OF_PLANES:
+        beside, plane = services[name], name.removesuffix("-ray")
+        user, group = beside["user"].split(":")
+        assert user != planes_user
+        # The driver of Ray connects by sockets that are open for the group.
+        assert services[plane]["group_add"] == [group]
+        assert "umask 0007" in beside["entrypoint"][-2]
+        (sockets,) = beside["volumes"]
+        assert sockets in services[plane]["volumes"]
+        assert f"-o deskhand-ray -g deskhand-ray -m 1777 {sockets.partition(':')[2]}" in image
+        assert f"--uid {user} " in image
+        assert beside["network_mode"] == beside["pid"] == f"service:{plane}"
+        # It gets nothing of the control plane.
+        assert beside["secrets"] == ["ray-user-token"]
+        assert not [secret for secret in SECRETS if secret in str(beside)]
 
 
 def test_the_image_installs_the_packages_of_the_extra() -> None:
@@ -256,7 +257,6 @@ def test_the_image_installs_the_packages_of_the_extra() -> None:
     image = (CLUSTER / "Dockerfile").read_text()
     installed = re.findall(r'"([a-z].*?)"', image)
     assert installed == project["optional-dependencies"]["cluster"]
-    assert f"COPY --chmod=0755 {SCRIPT.relative_to(ROOT)} " in image
 
 
 def test_files_name_only_settings_that_exist() -> None:
