@@ -54,6 +54,10 @@ class FakeGate:
             writer.transport.abort()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._server is None:
+            # It was accepted before the end, and its TLS handshake ended after it.
+            writer.transport.abort()
+            return
         self._connections.add(writer)
         try:
             with suppress(OSError, asyncio.IncompleteReadError):
