@@ -101,8 +101,8 @@ tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tool
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
   tools/secrets tools/store
 tools/agents/chat_repository: desktop/agent_socket tools/agents/costs tools/agents/desktops
-  tools/agents/loop tools/agents/questions tools/conversation tools/secrets
-  tools/store tools/store/backends tools/store/faults
+  tools/agents/loop tools/agents/questions tools/conversation tools/kit/support tools/secrets
+  tools/store tools/store/backends tools/store/faults tools/store/rows
 tools/agents/chats: desktop/network tools/agents/approvals
   tools/agents/chat_recordings tools/agents/chat_repository tools/agents/checkpoints
   tools/agents/costs tools/agents/desktops tools/agents/driving tools/agents/loop

@@ -132,6 +132,7 @@ class ComputerTool:
         Without ``picture`` an action is answered in words, as the screen is shown by a later call
         of the same reply.
         """
+        reported = self._control_waits.reported
         try:
             wanted = desktop_call(call.name, call.arguments)
             if not picture:
@@ -140,10 +141,10 @@ class ComputerTool:
             done = await self._done(wanted, call.id)
         except BadCall as error:
             return _failed(call, str(error))
-        except MachineRefused as error:
-            return _failed(call, str(error))
-        except MachineUnavailable as error:
-            return _failed(call, f"The desktop cannot be reached: {error}")
+        except (MachineRefused, MachineUnavailable) as error:
+            # This result reports no session; the next one does.
+            self._control_waits.reported = reported
+            return _failed(call, _text_of(error))
         response, before = done.response, self._screen
         shown = None if done.hidden else await self._picture(wanted, response)
         sentences = [] if done.missed else _sentences(wanted, response, shown)
@@ -309,6 +310,11 @@ def _control_report(done: _Done, before: Image | None) -> list[Text | Image]:
     if before is not None:
         return [Text(f"{message} The screen as you last saw it, then as it is now:"), before]
     return [Text(f"{message} This is the screen now." if done.missed else message)]
+
+
+def _text_of(error: MachineRefused | MachineUnavailable) -> str:
+    gone = isinstance(error, MachineUnavailable)
+    return f"The desktop cannot be reached: {error}" if gone else str(error)
 
 
 def _failed(call: ToolCall, text: str) -> ComputerOutcome:

@@ -58,6 +58,8 @@ class ChatRow(Base):
     """Raised each time that a control plane claims it."""
     person_since: Mapped[float | None]
     """Since when its turn waits for a person in control, of several control planes."""
+    person_reported: Mapped[str | None]
+    """Mark of the newest session of a person in control that was reported to its model."""
     created_at: Mapped[float] = mapped_column(index=True)
     updated_at: Mapped[float]
 

@@ -254,6 +254,22 @@ def test_a_control_session_is_reported_once_across_tools() -> None:
         assert tool.people_seconds == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("error", [MachineRefused(400, "No.", ""), MachineUnavailable("gone")])
+def test_a_control_session_that_a_failed_call_does_not_report_is_reported_by_the_next(
+    error: Exception,
+) -> None:
+    desktop = FakeDesktop()
+    tool = ComputerTool(desktop.machine, FakePictures())
+    desktop.leases = [lease("nobody"), lease("nobody")]
+    desktop.error = error
+    failed = asyncio.run(tool.act(ToolCall("c1", "screenshot", {}, toolset="computer")))
+    assert failed.error
+    assert "Ann" not in failed.error
+    desktop.error = None
+    done = asyncio.run(tool.act(ToolCall("c2", "screenshot", {}, toolset="computer")))
+    assert text_of(done).startswith("Ann was in control")
+
+
 def test_a_conflict_without_a_person_in_control_is_an_error() -> None:
     desktop = FakeDesktop()
     desktop.error = MachineRefused(409, "Held.", "by chat x")

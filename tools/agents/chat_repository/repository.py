@@ -28,10 +28,12 @@ from deskhand.tools.conversation.titles import chat_title
 from deskhand.tools.conversation.tool_call_counts import ToolCallCounts
 from deskhand.tools.conversation.views import ChatView, Page
 from deskhand.tools.conversation.waiting import WaitKind
+from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.store import chats, messages, turns
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.faults.health import patience
+from deskhand.tools.store.rows.reported_people import reported_person
 from deskhand.tools.store.schema import ChatRow, ChatStartRow
 
 from . import transitions as transitions
@@ -210,6 +212,15 @@ class ChatRepository:
         view = await self.store.write(work)
         self.hub.publish("status", chat_id, self.status_of(view))
         return view
+
+    async def person_waits(self, chat_id: str) -> HumanControlWaits:
+        """Return a chat's waits for people, for a turn that begins or continues here.
+
+        They know what was reported in any process.
+        """
+        waits = self.waits.for_person(chat_id)
+        waits.restore(await self.store.read_short(lambda s: reported_person(s, chat_id)))
+        return waits
 
     async def publish_refused(self, desktop_id: str, refused: Json) -> None:
         """Publish an address that a desktop may not reach to the chats that work on it."""

@@ -15,10 +15,12 @@ from deskhand.tools.conversation.errors import CallBegun
 from deskhand.tools.conversation.titles import step_title, withheld
 from deskhand.tools.conversation.views import StepView
 from deskhand.tools.kit.support.call_result import CallResult
+from deskhand.tools.kit.support.human_control import HumanControlWaits
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.secrets.chat_secrets import ChatMask
 from deskhand.tools.secrets.masking import masked_json
 from deskhand.tools.store import chats, steps
+from deskhand.tools.store.rows.reported_people import set_reported_person
 
 from .transcript import result_to_json
 
@@ -38,9 +40,11 @@ class StepRecords:
         tools: Mapping[str, Tool],
         mask: ChatMask,
         writes: JoinedWrites | None,
+        control_waits: HumanControlWaits | None = None,
     ) -> None:
         """Take a chat; with the ``writes`` of its turn, ends are committed with what follows.
 
+        The sessions of people that ``control_waits`` have reported are stored with the results.
         Outside of a turn a call id begins once: programs choose them, and repeat requests.
         """
         self._repository = repository
@@ -51,6 +55,7 @@ class StepRecords:
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
+        self._control_waits = control_waits
         self._times = StepTimes(repository.clock())
         self._waited = 0.0
         """Seconds for which calls have waited for approvals."""
@@ -131,8 +136,13 @@ class StepRecords:
             None if request is None else asdict(request.usage),
         )
 
+        begun = self._begun.pop(step_id, None)
+        mark = self._reported_person(status)
+
         def work(connection: Connection) -> StepView:
             chats.count_change(connection, self._chat_id, ended.ended_at)
+            if mark is not None:
+                set_reported_person(connection, self._chat_id, mark)
             view = steps.end(connection, step_id, ended)
             steps.add_targets(connection, step_id, targets)
             return view
@@ -143,17 +153,19 @@ class StepRecords:
             self._repository.tool_calls.add(view.tool, view.status, known=known)
             self._repository.costs.add_step(times)
 
-        begun = self._begun.pop(step_id, None)
         if begun is None or not self._joins:
             return await self._writes.write(work, stored)
         self._writes.add(work, stored)
-        return replace(
-            begun,
-            title=ended.title or begun.title,
-            status=ended.status,
-            error=ended.error,
-            ended_at=ended.ended_at,
-        )
+        return _ended(begun, ended)
+
+    def _reported_person(self, status: str) -> str | None:
+        """Return the mark of a person's session to store with a step that ends."""
+        if self._control_waits is None:
+            return None
+        if status == "interrupted":
+            self._control_waits.take_back()
+        # Of calls that run at once any may have the report: it is stored with the last result.
+        return None if self._begun else self._control_waits.unstored()
 
     async def commit(self) -> None:
         """Commit what waits for the next write."""
@@ -169,6 +181,16 @@ class StepRecords:
 
     def _publish(self, view: StepView) -> None:
         self._repository.hub.publish("step", self._chat_id, view.to_json())
+
+
+def _ended(begun: StepView, end: steps.StepEnd) -> StepView:
+    return replace(
+        begun,
+        title=end.title or begun.title,
+        status=end.status,
+        error=end.error,
+        ended_at=end.ended_at,
+    )
 
 
 def recorder_step(step: StepView) -> Json:

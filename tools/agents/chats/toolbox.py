@@ -89,7 +89,7 @@ class ChatToolbox:
         self._chat_id = chat_id
         self._tools = tools
         self._mask = mask
-        self._steps = StepRecords(repository, chat_id, tools, mask, writes)
+        self._steps = StepRecords(repository, chat_id, tools, mask, writes, control_waits)
         self._gate = gate
         self._workdir = workdir
         self._head = head

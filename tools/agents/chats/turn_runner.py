@@ -364,7 +364,7 @@ class TurnRunner:
             head=head,
             workplace=await self._workplace(view, writes, started=started) if on_desktop else None,
             replace_lost=replace_lost if on_desktop else None,
-            control_waits=self._repository.waits.for_person(view.id),
+            control_waits=await self._repository.person_waits(view.id),
             gate=self._gates(view, scripted=model.startswith(WITHOUT_MODEL)),
             workdir=await self._repository.store.read_short(lambda s: workdir_of(s, view.id)),
             writes=writes,

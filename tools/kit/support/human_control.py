@@ -3,12 +3,16 @@
 The desktop service publishes its lease: the current holder, a revision, and the last session of a
 person that has ended. That session stays published until the next one has ended, so that the second
 of two calls finds a session between them. `HumanControlWaits` remembers the session that it has
-reported.
+reported, by its mark, which the chat's row has too: another control plane that continues the turn
+does not report the session again. The mark is stored with the result that has the report. Where a
+crash loses the result, it loses the mark too, and the next call reports the session.
 """
 
+import hashlib
+import json
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from .spec import Machine, MachineRefused
@@ -36,6 +40,14 @@ class HumanControlWait:
     """Programs of the agent that were stopped meanwhile."""
     stopped_seconds: float = 0.0
 
+    @property
+    def mark(self) -> str:
+        """Digest that distinguishes the session from all others, on any desktop.
+
+        Durations in milliseconds seldom are equal. Titles of windows cannot be read from it.
+        """
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()
+
     def __str__(self) -> str:
         private = ", in private" if self.private else ""
         done = f"{_counted(self.keys, 'key')} and {_counted(self.clicks, 'click')}"
@@ -59,9 +71,27 @@ class HumanControlWaits:
     ) -> None:
         """Enter ``waiting()`` while a call waits for a person."""
         self._waiting = waiting
-        self._reported: HumanControlWait | None = None
+        self._stored: str | None = None
+        self._counted: str | None = None
+        self.reported: str | None = None
+        """Mark of the newest session that a result reports."""
         self.seconds = 0.0
-        """Total duration of the reported sessions."""
+        """Total duration of the sessions that were reported here; a tool counts from its start."""
+
+    def restore(self, stored: str | None) -> None:
+        """Take over the mark of the chat's row, which another process may have written."""
+        self.reported = self._stored = stored
+
+    def unstored(self) -> str | None:
+        """Return the mark to store now; None if the row has the newest one."""
+        if self.reported == self._stored:
+            return None
+        self._stored = self.reported
+        return self.reported
+
+    def take_back(self) -> None:
+        """Forget the marks that were not stored: the results that had the reports are lost."""
+        self.reported = self._stored
 
     async def missed(self, machine: Machine) -> tuple[HumanControlWait | None, bool]:
         """Return the newest unreported session that has ended, and whether one goes on."""
@@ -100,11 +130,13 @@ class HumanControlWaits:
 
     def _newest(self, state: Json) -> HumanControlWait | None:
         found = _last(state)
-        # The duration in milliseconds distinguishes a session from all others, on any desktop.
-        if found is None or found == self._reported:
+        if found is None or found.mark == self.reported:
             return None
-        self._reported = found
-        self.seconds += found.seconds
+        self.reported = found.mark
+        # A report that was taken back is made twice, of one duration.
+        if self.reported != self._counted:
+            self._counted = self.reported
+            self.seconds += found.seconds
         return found
 
 

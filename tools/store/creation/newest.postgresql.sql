@@ -46,6 +46,7 @@ CREATE TABLE chats (
 	driver VARCHAR, 
 	generation INTEGER DEFAULT '0' NOT NULL, 
 	person_since DOUBLE PRECISION, 
+	person_reported VARCHAR, 
 	created_at DOUBLE PRECISION NOT NULL, 
 	updated_at DOUBLE PRECISION NOT NULL, 
 	CONSTRAINT pk_chats PRIMARY KEY (id), 
@@ -388,4 +389,4 @@ END';
 CREATE OR REPLACE TRIGGER audit_is_kept BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('0074');
+INSERT INTO alembic_version VALUES ('0075');

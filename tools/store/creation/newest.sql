@@ -18,7 +18,7 @@ CREATE TABLE chats (
 	turn INTEGER NOT NULL, 
 	version INTEGER NOT NULL, 
 	created_at DOUBLE NOT NULL, 
-	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, status_message JSON, driver VARCHAR, generation INTEGER DEFAULT '0' NOT NULL, person_since DOUBLE, 
+	updated_at DOUBLE NOT NULL, owner VARCHAR DEFAULT 'owner' NOT NULL, egress JSON, without_execute BOOLEAN DEFAULT 0 NOT NULL, approval VARCHAR, domains JSON, look_only BOOLEAN DEFAULT 0 NOT NULL, effort VARCHAR, status_message JSON, driver VARCHAR, generation INTEGER DEFAULT '0' NOT NULL, person_since DOUBLE, person_reported VARCHAR, 
 	CONSTRAINT pk_chats PRIMARY KEY (id), 
 	CONSTRAINT fk_chats_parent_id_chats FOREIGN KEY(parent_id) REFERENCES chats (id) ON DELETE CASCADE, 
 	CONSTRAINT uq_chats_token_name UNIQUE (token_name)
@@ -353,4 +353,4 @@ CREATE TABLE held_pictures (
 	CONSTRAINT pk_held_pictures PRIMARY KEY (file_id), 
 	CONSTRAINT fk_held_pictures_file_id_files FOREIGN KEY(file_id) REFERENCES files (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0074');
+INSERT INTO alembic_version VALUES ('0075');

@@ -1,101 +1,31 @@
 """Chats of one database on two control planes, of which each turn has one."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
 
-from deskhand.tools.agents.desktops.ports import ChatSettings
-from deskhand.tools.agents.driving.driver import Driver
-from deskhand.tools.conversation.conversation import ToolCall
 from deskhand.tools.kit.support.spec import MachineRefused
-from deskhand.tools.store.database import Store
-from tests.tools.agents.chats.fakes import (
-    LIMIT,
-    FakeDesktop,
-    Hold,
-    OpenChats,
-    ScriptedModel,
-    act,
-    after_a_kill,
-    open_chats,
-    report,
-)
+from tests.tools.agents.chats.fakes import LIMIT, FakeDesktop, Hold, ScriptedModel, act, report
+from tests.tools.agents.driving.two_planes import SPAWN, Planes, dies, play, spawned, until
 
 CLICK = act("left_click", coordinate=[1, 2])
-SPAWN = "spawn_computer_use_agent"
-SETTINGS = ChatSettings("http://plane", desktops=1, action_seconds=0.0)
-
-
-@dataclass
-class Planes:
-    """Two control planes; the second one opens with `second`."""
-
-    stack: AsyncExitStack
-    one: OpenChats
-    driver: Driver
-
-    async def second(self, *replies: ToolCall) -> tuple[OpenChats, Driver]:
-        driver = Driver(self.one.store, "two", "two:1")
-        await driver.open()
-        model = ScriptedModel([[reply] for reply in replies])
-        chats = after_a_kill(self.one, {"child": model}, drive=driver.drive)
-        return await self.stack.enter_async_context(chats), driver
-
-
-def play(
-    folder: Path, model: ScriptedModel, scenario: Callable[[Planes], Awaitable[None]]
-) -> OpenChats:
-    async def main() -> OpenChats:
-        drivers: list[Driver] = []
-
-        def drive(store: Store) -> Driver:
-            drivers.append(Driver(store, "one", "one:1"))
-            return drivers[0]
-
-        async with asyncio.timeout(LIMIT), AsyncExitStack() as stack:
-            one = await stack.enter_async_context(
-                open_chats(folder, {"child": model}, drive=drive, settings=SETTINGS)
-            )
-            await scenario(Planes(stack, one, drivers[0]))
-        return one
-
-    return asyncio.run(main())
-
-
-async def _dies(planes: Planes) -> None:
-    """Let the heartbeat of the first one be too old."""
-    old = text("UPDATE planes SET beat_at = beat_at - 11 WHERE id = 'one'")
-    await planes.one.store.write(lambda s: s.execute(old))
-
-
-async def _until(event: asyncio.Event) -> None:
-    await event.wait()
 
 
 def _clicks(desktop: FakeDesktop) -> int:
     return [body["action"] for body in desktop.posted("action")].count("left_click")
 
 
-async def _spawned(one: OpenChats) -> tuple[str, str]:
-    caller = await one.caller()
-    return caller, (await one.tool(SPAWN, caller, prompt="Click"))["chat_id"]
-
-
 def test_a_stopped_one_changes_nothing_after_its_chat_was_taken_over(tmp_path: Path) -> None:
     async def scenario(planes: Planes) -> None:
         one, desktop, stopped = planes.one, FakeDesktop(), asyncio.Event()
         one.machines.desktops["desktop-1"] = desktop
-        desktop.on_action = partial(_until, stopped)
-        caller, chat_id = await _spawned(one)
+        desktop.on_action = partial(until, stopped)
+        caller, chat_id = await spawned(one)
         await desktop.acted.wait()
         desktop.on_action = None
-        await _dies(planes)
+        await dies(planes)
         two, driver = await planes.second(act("screenshot"), CLICK, report("Taken over"))
         result = await two.tool("wait_agent", caller, chat_id=chat_id)
         assert result["report"] == "Taken over"
@@ -125,9 +55,9 @@ def test_a_desktop_that_a_stopped_one_gets_does_not_replace_that_of_the_chat(
     async def scenario(planes: Planes) -> None:
         one, start = planes.one, Hold()
         one.machines.next_start = start.wait
-        caller, chat_id = await _spawned(one)
+        caller, chat_id = await spawned(one)
         await start.reached.wait()
-        await _dies(planes)
+        await dies(planes)
         two, _ = await planes.second(CLICK, report("Taken over"))
         assert (await two.tool("wait_agent", caller, chat_id=chat_id))["report"] == "Taken over"
         start.released.set()
@@ -142,9 +72,9 @@ def test_an_action_of_a_stopped_one_is_refused_by_the_desktop(tmp_path: Path) ->
 
     async def scenario(planes: Planes) -> None:
         one = planes.one
-        caller, chat_id = await _spawned(one)
+        caller, chat_id = await spawned(one)
         await hold.reached.wait()
-        await _dies(planes)
+        await dies(planes)
         two, _ = await planes.second(act("screenshot"), report("Taken over"))
         assert (await two.tool("wait_agent", caller, chat_id=chat_id))["report"] == "Taken over"
         machine = one.machines.machine("desktop-1", chat_id, (), 1)
@@ -165,8 +95,8 @@ def test_one_that_ends_hands_its_turns_over_between_two_steps(tmp_path: Path) ->
     async def scenario(planes: Planes) -> None:
         one, desktop, slow = planes.one, FakeDesktop(), asyncio.Event()
         one.machines.desktops["desktop-1"] = desktop
-        desktop.on_action = partial(_until, slow)
-        caller, chat_id = await _spawned(one)
+        desktop.on_action = partial(until, slow)
+        caller, chat_id = await spawned(one)
         await desktop.acted.wait()
         closing = asyncio.create_task(planes.driver.close(LIMIT))
         await asyncio.sleep(0.1)
@@ -187,7 +117,7 @@ def test_messages_and_interruptions_at_another_one_reach_the_driver(tmp_path: Pa
     hold = Hold(report("Never"))
 
     async def scenario(planes: Planes) -> None:
-        _, chat_id = await _spawned(planes.one)
+        _, chat_id = await spawned(planes.one)
         await hold.reached.wait()
         two, other = await planes.second(report("Here"))
         assert await two.chats.send(chat_id, "Stop that", interrupt=True)

@@ -105,3 +105,26 @@ def test_a_tool_that_shows_no_screen_leaves_the_session_unreported() -> None:
     assert asyncio.run(report_after(waits.awaited, at)).startswith("Ann was in control")
     assert asyncio.run(report_after(waits.awaited, at)) == ""
     assert asyncio.run(report_after(waits.ended, machine(lease("nobody")))) == ""
+
+
+def test_a_session_that_another_process_has_reported_is_not_reported_again() -> None:
+    one, other = HumanControlWaits(), HumanControlWaits()
+    assert missed(one, lease("nobody", ANN)) is not None
+    other.restore(one.unstored())
+    assert one.unstored() is None
+    assert other.unstored() is None
+    assert missed(other, lease("nobody", ANN)) is None
+    assert missed(other, lease("nobody", {**ANN, "windows": ["Opened Xterm."]})) is not None
+
+
+def test_a_report_that_was_lost_with_its_result_is_made_again() -> None:
+    waits = HumanControlWaits()
+    for _ in range(2):
+        assert missed(waits, lease("nobody", ANN)) is not None
+        waits.take_back()
+    assert waits.unstored() is None
+    assert waits.seconds == 42.4
+    assert missed(waits, lease("nobody", ANN)) is not None
+    assert waits.unstored() is not None
+    waits.take_back()
+    assert missed(waits, lease("nobody", ANN)) is None
