@@ -225,7 +225,7 @@ tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbr
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
   tools/control_plane tools/conversation tools/kit/support tools/store vncbridge/auth
 tools/notifications: tools/conversation tools/store tools/store/tables
-tools/oidc: tools/people vncbridge/auth vncbridge/http
+tools/oidc: tools/people tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/people: tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/playbooks/form: tools/documents tools/playbooks
 tools/playbooks/library: tools/playbooks tools/playbooks/form
@@ -324,6 +324,7 @@ OWNER = {
             "tools/notifications",
             "tools/run_activities",
             "tools/run_list",
+            "tools/oidc",
             "tools/people",
             "tools/audit",
             "tools/credentials",

@@ -81,6 +81,7 @@ _TABLE: tuple[tuple[type[Exception], int, str], ...] = (
     (playbooks.PlaybookExists, 409, ""),
     (playbooks.PlaybookError, 400, "The playbook cannot be used."),
     (people.NameTaken, 409, ""),
+    (people.IdentityTaken, 409, ""),
     (people.PeopleError, 400, ""),
     (BadSecret, 400, "This secret cannot be kept."),
     (StoreUnavailable, 503, "The database cannot be used."),

@@ -2,35 +2,36 @@
 
 ``GET /login/oidc`` sends the browser to the provider, which sends it back to the callback. The
 state of a sign-in is bound to the browser by a cookie, so that no link signs a person in as
-another one. The session's cookie is ``SameSite=Strict``: a browser does not send it with a
-redirect that began at the provider. Therefore the callback answers with a page that goes on by
-itself.
+another one. Any control plane of the database answers the callback (`BegunSignIns`). The session's
+cookie is ``SameSite=Strict``: a browser does not send it with a redirect that began at the
+provider. Therefore the callback answers with a page that goes on by itself.
 """
 
 import html
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from deskhand.tools.people.errors import NameTaken
+from deskhand.tools.people.errors import IdentityTaken, NameTaken
 from deskhand.tools.people.people import People, RegisteredPerson
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.login import set_session_cookie
 from deskhand.vncbridge.auth.people import PersonRole
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
+from .begun_sign_ins import BegunSignIn, BegunSignIns
 from .claims import identity_of, name_of, role_of
 from .errors import NoRole, OidcError, ProviderFailed, SignInRefused
+from .sign_in_secret import SignInSecret
 
 PATH = "/login/oidc"
 CALLBACK = f"{PATH}/callback"
 COOKIE = "deskhand_oidc"
 BEGUN_SECONDS = 600.0
-MOST_BEGUN = 1000
 NAMED_BY = "OpenID Connect"
 MOST_NAMESAKES = 100
 
@@ -50,18 +51,6 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True)
-class BegunSignIn:
-    """A sign-in that a browser has begun."""
-
-    nonce: str
-    verifier: str
-    redirect_uri: str
-    ends: float
-    onward: str
-    """The page that was requested, as a path of this service."""
-
-
-@dataclass(frozen=True)
 class OidcRules:
     """Which groups have which role, and the claim that has the groups."""
 
@@ -76,40 +65,42 @@ def router(
     rules: OidcRules,
     people: People,
     credentials: Credentials,
-    now: Callable[[], float],
+    begun: BegunSignIns,
 ) -> APIRouter:
-    """Return the routes; ``now`` returns unix time."""
+    """Return the routes."""
     routes = LazyRouter(include_in_schema=False)
-    begun: dict[str, BegunSignIn] = {}
 
     @routes.get(PATH)
     async def begin(request: Request, onward: Annotated[str, Query(alias="next")] = "") -> Response:
-        state, nonce, verifier = (secrets.token_urlsafe(48) for _ in range(3))
+        secret = SignInSecret(secrets.token_urlsafe(48))
         target = _callback(request, rules)
         try:
-            address = await provider.authorization_url(target, state, nonce, verifier)
+            address = await provider.authorization_url(
+                target, secret.state, secret.nonce, secret.verifier
+            )
         except OidcError as error:
             return _refused(error)
-        for old in [one for one, made in begun.items() if made.ends <= now()]:
-            del begun[old]
-        if len(begun) >= MOST_BEGUN:
-            del begun[next(iter(begun))]
-        begun[state] = BegunSignIn(nonce, verifier, target, now() + BEGUN_SECONDS, onward)
+        await begun.add(secret.state, BegunSignIn(target, onward))
         response = RedirectResponse(address, 303)
         secure = request.scope["scheme"] == "https"
         response.set_cookie(
-            COOKIE, state, max_age=int(BEGUN_SECONDS), httponly=True, samesite="lax", secure=secure
+            COOKIE,
+            secret.value,
+            max_age=int(BEGUN_SECONDS),
+            httponly=True,
+            samesite="lax",
+            secure=secure,
         )
         return response
 
     @routes.get(CALLBACK)
     async def callback(request: Request, state: str = "", code: str = "") -> Response:
-        held = request.cookies.get(COOKIE, "")
-        found = begun.pop(state, None) if held == state else None
+        held = SignInSecret(request.cookies.get(COOKIE, ""))
+        found = await begun.take(state) if held.state == state else None
         try:
-            if found is None or found.ends <= now() or not code:
+            if found is None or not code:
                 raise SignInRefused("This browser has not begun this sign-in, or too long ago.")
-            claims = await provider.claims(code, found.redirect_uri, found.nonce, found.verifier)
+            claims = await provider.claims(code, found.redirect_uri, held.nonce, held.verifier)
             person = await _person(people, credentials, claims, rules)
             value = await credentials.sign_in_person(person.id)
             if value is None:
@@ -131,11 +122,11 @@ async def _person(
     """Return the person of these claims, with the role of the groups; a new one is added."""
     role = role_of(claims.get(rules.groups), rules.roles)
     identity = identity_of(claims)
-    known = people.by_identity(identity)
     if role is None:
         raise NoRole(f"No group of {name_of(claims)} has a role here.")
+    known = people.by_identity(identity)
     if known is None:
-        return await _added(people, name_of(claims), role, identity)
+        known = await _added(people, name_of(claims), role, identity)
     if known.role != role:
         known = await people.set_role(known.id, role)
         await credentials.end_streams(known.id)
@@ -149,6 +140,12 @@ async def _added(people: People, name: str, role: PersonRole, identity: str) -> 
             return await people.add(shown, role, NAMED_BY, identity)
         except NameTaken:
             continue
+        except IdentityTaken:
+            # Another control plane has just added this person.
+            await people.refresh()
+            known = people.by_identity(identity)
+            if known is not None:
+                return known
     raise SignInRefused(f"Too many people have the name {name}.")
 
 

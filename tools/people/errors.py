@@ -1,8 +1,9 @@
 """Errors of people.
 
 PeopleError
-├── NameTaken     there is a person with that name (409)
-└── BadName       the name is not one for a person (400)
+├── NameTaken       there is a person with that name (409)
+├── IdentityTaken   there is a person whom the provider knows so (409)
+└── BadName         the name is not one for a person (400)
 """
 
 
@@ -15,6 +16,13 @@ class NameTaken(PeopleError):
 
     def __init__(self, name: str) -> None:
         super().__init__(f"There is a person with the name {name}.")
+
+
+class IdentityTaken(PeopleError):
+    """There is a person with that issuer and subject."""
+
+    def __init__(self) -> None:
+        super().__init__("This person was added already.")
 
 
 class BadName(PeopleError):

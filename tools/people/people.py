@@ -23,7 +23,7 @@ from deskhand.vncbridge.auth.policy import Principal, digest
 from deskhand.vncbridge.auth.scopes import Need
 
 from . import rows
-from .errors import BadName, NameTaken
+from .errors import BadName, IdentityTaken, NameTaken
 from .rights import granted_scopes
 from .tables import InvitationRow, PersonRow
 
@@ -103,6 +103,7 @@ class People:
         Raises:
             BadName: If the name is not one for a person.
             NameTaken: If another person has it.
+            IdentityTaken: If the person was added already, as by another control plane.
         """
         name = clean_name(name)
         folded = name.casefold()
@@ -111,7 +112,10 @@ class People:
         )
 
         async def write(session: AsyncSession) -> None:
-            if any(row.folded_name == folded for row in await rows.everyone(session)):
+            known = await rows.everyone(session)
+            if identity is not None and any(row.identity == identity for row in known):
+                raise IdentityTaken
+            if any(row.folded_name == folded for row in known):
                 raise NameTaken(name)
             session.add(PersonRow(folded_name=folded, **vars(person)))
             await session.flush()

@@ -1,24 +1,32 @@
 """The sign-in with a real provider on the loopback interface, which lies where it should not."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
+from itertools import cycle
 from pathlib import Path
 
 import httpx2
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import text
 
 pytest.importorskip("authlib", reason="the optional library of this sign-in")
 
 from joserfc.jwk import ECKey
 
+from deskhand.tools.credentials.accepted import load_credentials
+from deskhand.tools.credentials.database_clock import DatabaseClock
 from deskhand.tools.oidc.api import OidcRules, router
+from deskhand.tools.oidc.begun_sign_ins import BegunSignIns
 from deskhand.tools.oidc.claims import parse_roles
 from deskhand.tools.oidc.provider import OidcProvider
+from deskhand.tools.oidc.sign_in_secret import SignInSecret
 from deskhand.tools.people.people import People
 from deskhand.tools.store.database import Store
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.policy import Principal
+from deskhand.vncbridge.auth.policy import Principal, digest
 from tests.tools.oidc.fake_provider import CLIENT, SECRET, SmallProvider, small_provider
 from tests.tools.store.fakes import database
 
@@ -31,15 +39,16 @@ class Signing:
     def __init__(
         self,
         client: httpx2.AsyncClient,
+        store: Store,
         provider: SmallProvider,
         people: People,
         credentials: Credentials,
     ) -> None:
         self.client = client
+        self.store = store
         self.provider = provider
         self.people = people
         self.credentials = credentials
-        self.now = 1000.0
 
     async def begin(self) -> str:
         """Return where the provider sends the browser back to."""
@@ -55,19 +64,36 @@ class Signing:
         return self.credentials.by_cookie(held)
 
 
-def signing(folder: Path, work: Callable[[Signing], Awaitable[None]], secret: str = SECRET) -> None:
+def app_of(
+    store: Store,
+    provider: SmallProvider,
+    people: People,
+    credentials: Credentials,
+    secret: str = SECRET,
+    seconds: float = 600.0,
+) -> FastAPI:
+    app = FastAPI()
+    asked, begun = OidcProvider(provider.url, CLIENT, secret), BegunSignIns(store, seconds)
+    app.include_router(router(asked, RULES, people, credentials, begun))
+    return app
+
+
+def signing(
+    folder: Path,
+    work: Callable[[Signing], Awaitable[None]],
+    secret: str = SECRET,
+    seconds: float = 600.0,
+) -> None:
     async def scenario(provider: SmallProvider) -> None:
         async with await Store.open(database(folder / "deskhand.db")) as store:
             people = People(store, lambda: 1000.0)
             credentials = Credentials("0123456789", lambda: 1000.0, people=people)
-            app = FastAPI()
-            asked = OidcProvider(provider.url, CLIENT, secret)
-            app.include_router(router(asked, RULES, people, credentials, lambda: made.now))
+            app = app_of(store, provider, people, credentials, secret, seconds)
             transport = httpx2.ASGITransport(app)
             async with httpx2.AsyncClient(
                 transport=transport, base_url="http://127.0.0.1"
             ) as client:
-                made = Signing(client, provider, people, credentials)
+                made = Signing(client, store, provider, people, credentials)
                 await work(made)
 
     with small_provider() as provider:
@@ -158,11 +184,100 @@ def test_a_sign_in_belongs_to_one_browser_once_and_for_a_while(tmp_path: Path) -
         assert (await made.client.get(back)).status_code == 200
         made.client.cookies.update(held)
         assert (await made.client.get(back)).status_code == 403
-        late = await made.begin()
-        made.now += 601
-        assert (await made.client.get(late)).status_code == 403
+
+    async def late(made: Signing) -> None:
+        assert (await made.sign_in()).status_code == 403
 
     signing(tmp_path, work)
+    signing(tmp_path, late, seconds=0.0)
+
+
+def test_what_the_provider_and_the_database_have_does_not_show_the_verifier(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        await made.begin()
+        secret = SignInSecret(made.client.cookies["deskhand_oidc"])
+        assert made.provider.asked["state"] == secret.state
+        rows = await made.store.read(lambda s: s.execute(text("SELECT * FROM begun_sign_ins")))
+        stored = str(rows.all())
+        assert digest(secret.state) in stored
+        for one in (secret.value, secret.state, secret.nonce, secret.verifier):
+            assert one not in stored
+        assert secret.verifier not in str(made.provider.asked)
+
+    signing(tmp_path, work)
+
+
+class RoundRobin(httpx2.AsyncBaseTransport):
+    """A proxy that sends each request to the next of several services."""
+
+    def __init__(self, apps: Iterable[FastAPI]) -> None:
+        self._next = cycle([httpx2.ASGITransport(app) for app in apps])
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        return await next(self._next).handle_async_request(request)
+
+
+@asynccontextmanager
+async def plane(folder: Path, provider: SmallProvider) -> AsyncIterator[tuple[FastAPI, People]]:
+    """Open one of several control planes on one database."""
+    async with await Store.open(database(folder / "deskhand.db")) as store:
+        clock = DatabaseClock(time.time)
+        await clock.read(store)
+        people = People(store, clock)
+        credentials = await load_credentials(store, folder, "dh_owner", people, shared=clock)
+        yield app_of(store, provider, people, credentials), people
+
+
+def over_two(
+    folder: Path,
+    work: Callable[[httpx2.AsyncClient, SmallProvider, list[People]], Awaitable[None]],
+) -> None:
+    """Await ``work`` with a browser whose requests go to two control planes in turn."""
+
+    async def scenario(provider: SmallProvider) -> None:
+        async with plane(folder, provider) as one, plane(folder, provider) as other:
+            proxy = RoundRobin((one[0], other[0]))
+            async with httpx2.AsyncClient(transport=proxy, base_url="http://plane") as client:
+                await work(client, provider, [one[1], other[1]])
+
+    with small_provider() as provider:
+        asyncio.run(scenario(provider))
+
+
+def test_a_sign_in_that_begins_at_one_control_plane_ends_at_another(tmp_path: Path) -> None:
+    async def work(
+        client: httpx2.AsyncClient, provider: SmallProvider, people: list[People]
+    ) -> None:
+        begun = await client.get("/login/oidc", params={"next": "/runs/7"})
+        back = provider.sign_in(begun.headers["location"])
+        held = client.cookies["deskhand_oidc"]
+        answer = await client.get(back)
+        assert answer.status_code == 200, answer.text
+        assert 'url=../../runs/7">' in answer.text
+        # Neither of them takes it a second time.
+        for _ in people:
+            client.cookies.set("deskhand_oidc", held)
+            assert (await client.get(back)).status_code == 403
+
+    over_two(tmp_path, work)
+
+
+def test_a_person_whom_another_control_plane_has_just_added_is_known(tmp_path: Path) -> None:
+    async def work(
+        client: httpx2.AsyncClient, provider: SmallProvider, people: list[People]
+    ) -> None:
+        for groups in (["engineers"], ["admins"]):
+            provider.claims["groups"] = groups
+            begun = await client.get("/login/oidc")
+            answer = await client.get(provider.sign_in(begun.headers["location"]))
+            assert answer.status_code == 200, answer.text
+            # The next sign-in ends at the other one.
+            await client.get("/login/oidc/callback")
+        await people[1].refresh()
+        assert [(one.name, one.role) for one in people[0].all] == [("Ada", "owner")]
+        assert people[1].all == people[0].all
+
+    over_two(tmp_path, work)
 
 
 def test_a_wrong_secret_and_a_provider_that_is_gone_are_reported(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.credentials.accepted import load_credentials
-from deskhand.tools.people.errors import BadName, NameTaken
+from deskhand.tools.people.errors import BadName, IdentityTaken, NameTaken
 from deskhand.tools.people.people import INVITATION_SECONDS, People
 from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
@@ -152,6 +152,20 @@ def test_names_are_different_and_print(tmp_path: Path) -> None:
             with pytest.raises(BadName):
                 await made.people.add(name, "member", "owner")
         assert [one.name for one in made.people.all] == ["Ada"]
+
+    opened(tmp_path, work)
+
+
+def test_a_person_of_a_provider_is_added_once_by_several_control_planes(tmp_path: Path) -> None:
+    async def work(made: Opened) -> None:
+        other = People(made.store, made.clock)
+        ada = await made.people.add("Ada", "member", "owner", "issuer 17")
+        for name in ("Ada", "Ada 2"):
+            with pytest.raises(IdentityTaken):
+                await other.add(name, "member", "owner", "issuer 17")
+        assert other.by_identity("issuer 17") is None
+        await other.refresh()
+        assert other.by_identity("issuer 17") == ada
 
     opened(tmp_path, work)
 

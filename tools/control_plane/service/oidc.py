@@ -1,21 +1,22 @@
 """The sign-in by an OpenID Connect provider, if the settings name one."""
 
 import importlib
-import time
 
 from fastapi import APIRouter
 
 from deskhand.tools.control_plane.settings import BadSetting, Settings
-from deskhand.tools.oidc.api import OidcRules, router
+from deskhand.tools.oidc.api import BEGUN_SECONDS, OidcRules, router
+from deskhand.tools.oidc.begun_sign_ins import BegunSignIns
 from deskhand.tools.oidc.claims import parse_roles
 from deskhand.tools.people.people import People
+from deskhand.tools.store.database import Store
 from deskhand.vncbridge.auth.credentials import Credentials
 
 PROVIDER = "deskhand.tools.oidc.provider"
 
 
 def oidc_routers(
-    settings: Settings, people: People, credentials: Credentials
+    settings: Settings, store: Store, people: People, credentials: Credentials
 ) -> tuple[APIRouter, ...]:
     """Return the routes of the sign-in; none without a provider.
 
@@ -34,4 +35,5 @@ def oidc_routers(
     )
     roles = parse_roles(settings.oidc_roles)
     rules = OidcRules(roles, settings.oidc_groups, settings.public_url)
-    return (router(provider, rules, people, credentials, time.time),)
+    begun = BegunSignIns(store, BEGUN_SECONDS)
+    return (router(provider, rules, people, credentials, begun),)

@@ -285,7 +285,7 @@ def _add_middleware(
     audit: AuditLog,
 ) -> None:
     people, credentials, _ = access
-    add_routes(app, *oidc_routers(settings, people, credentials))
+    add_routes(app, *oidc_routers(settings, store, people, credentials))
     # The audit log needs the principal, which access control adds to a request before.
     app.add_middleware(AuditTrail, notes=audit)
     policy, kin, shown = _access_policy(settings), ChatOwnership(store), ErrorPages()

@@ -11,6 +11,14 @@ CREATE TABLE audit (
 	CONSTRAINT pk_audit PRIMARY KEY (writer, n)
 );
 CREATE INDEX ix_audit_at ON audit (at);
+CREATE TABLE begun_sign_ins (
+	digest VARCHAR NOT NULL, 
+	ends_at DOUBLE PRECISION NOT NULL, 
+	redirect_uri VARCHAR NOT NULL, 
+	onward VARCHAR NOT NULL, 
+	CONSTRAINT pk_begun_sign_ins PRIMARY KEY (digest)
+);
+CREATE INDEX ix_begun_sign_ins_ends_at ON begun_sign_ins (ends_at);
 CREATE TABLE browser_sessions (
 	digest VARCHAR NOT NULL, 
 	name VARCHAR NOT NULL, 
@@ -389,4 +397,4 @@ END';
 CREATE OR REPLACE TRIGGER audit_is_kept BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION refuse_change_of_audit();
 CREATE TABLE alembic_version (version_num VARCHAR(32) PRIMARY KEY);
-INSERT INTO alembic_version VALUES ('0075');
+INSERT INTO alembic_version VALUES ('0076');

@@ -353,4 +353,12 @@ CREATE TABLE held_pictures (
 	CONSTRAINT pk_held_pictures PRIMARY KEY (file_id), 
 	CONSTRAINT fk_held_pictures_file_id_files FOREIGN KEY(file_id) REFERENCES files (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0075');
+CREATE TABLE begun_sign_ins (
+	digest VARCHAR NOT NULL, 
+	ends_at DOUBLE NOT NULL, 
+	redirect_uri VARCHAR NOT NULL, 
+	onward VARCHAR NOT NULL, 
+	CONSTRAINT pk_begun_sign_ins PRIMARY KEY (digest)
+);
+CREATE INDEX ix_begun_sign_ins_ends_at ON begun_sign_ins (ends_at);
+INSERT INTO alembic_version VALUES ('0076');

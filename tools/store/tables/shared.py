@@ -27,6 +27,17 @@ class OneTimeSecretRow(Base):
     """Names of the credentials with which it ends, each between spaces."""
 
 
+class BegunSignInRow(Base):
+    """A sign-in by a provider that a browser has begun, by the digest of its state."""
+
+    __tablename__ = "begun_sign_ins"
+
+    digest: Mapped[str] = mapped_column(primary_key=True)
+    ends_at: Mapped[float] = mapped_column(index=True)
+    redirect_uri: Mapped[str]
+    onward: Mapped[str]
+
+
 class CredentialEndRow(Base):
     """A credential that has ended, or whose rights have changed, for the other control planes."""
 
