@@ -30,6 +30,7 @@ from deskhand.tools.agents.chat_repository.repository import ChatRepository, New
 from deskhand.tools.agents.chat_repository.shared_events import SharedEvents
 from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.plane_lock import PlaneLocks
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import ChatRow
 from tests.postgres_server import PostgresServer, postgres_server
@@ -91,7 +92,8 @@ async def bench_plane(url: str, name: str, notices: bool) -> AsyncIterator[Bench
         tasks = [asyncio.ensure_future(plane.listen())]
         if notices:
             shared = SharedEvents(repository, name, _followed)
-            channel = NoticeChannel(url, name, shared.queue, shared.heard, shared.missed)
+            locks = PlaneLocks(name)
+            channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
             tasks += [asyncio.ensure_future(work) for work in (channel.run(), shared.run())]
             await asyncio.sleep(1.0)
         try:

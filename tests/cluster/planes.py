@@ -16,6 +16,7 @@ from deskhand.tools.cluster.moments import PlaneMoments, plane_moments
 from deskhand.tools.control_plane.service.planes import LivingPeers
 from deskhand.tools.kit.support.spec import Tool
 from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.plane_lock import PlaneLocks
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.rows.packed_pictures import PackedPictureRows
@@ -103,7 +104,8 @@ async def plane(
         await chats.resume()
         stack.push_async_callback(chats.close)
         shared = chats.shared_events(name, driver.follow)
-        channel = NoticeChannel(url, name, shared.queue, shared.heard, shared.missed)
+        locks = PlaneLocks(name)
+        channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
         exchange = asyncio.create_task(channel.run(POLL_SECONDS))
         made = Plane(
             *(chats, store, files, known, machines, settings),

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.plane_lock import PlaneLocks
 from deskhand.tools.store.database import Store
 
 pytestmark = pytest.mark.cluster
@@ -35,21 +36,22 @@ async def _nothing() -> None: ...
 
 
 @asynccontextmanager
-async def channel(url: str, name: str) -> AsyncIterator[NoticeChannel]:
-    made = NoticeChannel(url, name, Quiet(), lambda _: None, _nothing)
+async def channel(url: str, name: str) -> AsyncIterator[PlaneLocks]:
+    locks = PlaneLocks(name)
+    made = NoticeChannel(url, locks, Quiet(), lambda _: None, _nothing)
     task = asyncio.create_task(made.run(POLL_SECONDS))
     try:
-        yield made
+        yield locks
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        assert not made.leads()
+        assert not locks.leads()
 
 
-async def leader(*channels: NoticeChannel) -> NoticeChannel:
+async def leader(*locks: PlaneLocks) -> PlaneLocks:
     """Return the one that leads, once there is one."""
     while True:
-        leading = [each for each in channels if each.leads()]
+        leading = [each for each in locks if each.leads()]
         assert len(leading) <= 1
         if leading:
             return leading[0]

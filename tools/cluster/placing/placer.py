@@ -19,7 +19,7 @@ from typing import Any
 from deskhand.tools.store.backends.notice_channel import NoticeChannel
 from deskhand.tools.store.backends.notice_queue import NoticeQueue
 from deskhand.tools.store.backends.notices import BadPayload, Notice, read_payload
-from deskhand.tools.store.backends.plane_lock import PLACE
+from deskhand.tools.store.backends.plane_lock import PLACE, PlaneLocks
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.tables.desktops import NodeRow
@@ -70,8 +70,9 @@ class Placer:
         self._gates = gates
         self._wake = asyncio.Event()
         self._queue = NoticeQueue(self._name, BATCH_SECONDS)
+        self._locks = PlaneLocks(self._name, PLACE)
         self._channel = NoticeChannel(
-            *(url, self._name, self._queue, self._heard, self._missed), PLACE, LOCK_SECONDS
+            *(url, self._locks, self._queue, self._heard, self._missed), LOCK_SECONDS
         )
         self._records = Records(store, lambda one: self._queue.add(Notice(KIND, one)))
         self._rooms = RoomCalls(rooms, ray_address, self._wake.set)
@@ -90,7 +91,7 @@ class Placer:
 
     def leads(self) -> bool:
         """Return whether this placer leads."""
-        return self._channel.leads()
+        return self._locks.leads()
 
     async def run(self) -> None:
         """Place desktops; never return.

@@ -13,7 +13,9 @@ from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.cluster.moment import PeerAddress, listen_address
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.store.backends.leadership import Leadership
 from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.plane_lock import PlaneLocks
 from deskhand.tools.store.backends.sole_use import SoleUse
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
@@ -38,7 +40,7 @@ class SharedPlane:
 
     def join(
         self, url: str, store: Store, chats: Chats, nodes: Any | None, stack: AsyncExitStack
-    ) -> NoticeChannel:
+    ) -> Leadership:
         """Drive chats and exchange events with other control planes until the stack closes.
 
         ``nodes`` is the `ClusterFleet`, if desktops run on nodes.
@@ -46,10 +48,11 @@ class SharedPlane:
         driver = self.driver
         start_task(stack, driver.run(), "drive chats")
         shared = chats.shared_events(driver.plane, driver.follow)
-        channel = NoticeChannel(url, driver.plane, shared.queue, shared.heard, shared.missed)
+        locks = PlaneLocks(driver.plane)
+        channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
         if nodes is not None:
             nodes.report, shared.on_desktops = shared.report_desktop, nodes.reported
-            nodes.leads = channel.leads
+            nodes.leads = locks.leads
         start_task(stack, shared.run(), "publish events of other control planes")
         start_task(stack, channel.run(), "exchange events with other control planes")
         if self.moments is not None:
@@ -57,7 +60,7 @@ class SharedPlane:
             peers = LivingPeers(store, driver.plane)
             exchange = self.moments.run(peers.read, shared.relay)
             start_task(stack, exchange, "exchange events of the moment")
-        return channel
+        return locks
 
 
 class LivingPeers:

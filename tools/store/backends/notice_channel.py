@@ -3,8 +3,8 @@
 - The connection is one of its own. A payload is sent outside of the transactions that it is about:
   a transaction that notifies takes a lock of the whole server when it is committed.
 - A payload that could not be sent is sent again on the next connection.
-- The connection also holds the locks of the control plane (:mod:`.plane_lock`). The one that leads
-  does what must be done once for a database; another one leads 5 s after its connection has ended.
+- The connection also holds the locks of the control plane (`PlaneLocks`). The one that leads does
+  what must be done once for a database; another one leads 5 s after its connection has ended.
 - The server ends a connection on which nothing was asked for seconds (``idle_session_timeout``). So
   a process that was stopped, and a host that vanished, do not keep their locks.
 - What others have sent while there was no connection is unknown. So `missed` is called as soon as
@@ -17,11 +17,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from sqlalchemy import TextClause, text
+from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from .plane_lock import HOLD, LEAD
+from .plane_lock import PlaneLocks
 from .postgresql import single_engine
 
 log = logging.getLogger(__name__)
@@ -57,29 +57,21 @@ class NoticeChannel:
     def __init__(
         self,
         url: str,
-        plane: str,
+        locks: PlaneLocks,
         outgoing: Outgoing,
         heard: Callable[[str], None],
         missed: Callable[[], Awaitable[None]],
-        lead: TextClause = LEAD,
         check_seconds: float = CHECK_SECONDS,
     ) -> None:
-        """``lead`` takes the lock of the one that leads, of those that it is passed for."""
         self._engine = single_engine(url, "deskhand events")
-        self._plane = plane
+        self._locks = locks
         self._outgoing = outgoing
         self._heard = heard
         self._missed = missed
-        self._lead = lead
         self._check_seconds = check_seconds
-        self._leads = False
         # The module of the driver, which is installed where there is such a database.
         driver: Any = getattr(self._engine.dialect.dbapi, "asyncpg", None)
         self._lost = (SQLAlchemyError, OSError, driver.PostgresError, driver.InterfaceError)
-
-    def leads(self) -> bool:
-        """Return whether this control plane leads, of those that use the database."""
-        return self._leads
 
     async def run(self, seconds: float = POLL_SECONDS) -> None:
         """Send and receive; never return."""
@@ -102,24 +94,19 @@ class NoticeChannel:
             await driver.add_listener(NAME, lambda *received: self._heard(received[-1]))
             idle = f"{1000 * (self._check_seconds + IDLE_SECONDS):.0f}"
             await connection.execute(_LIMIT_IDLENESS, {"milliseconds": idle})
-            await connection.execute(HOLD, {"plane": self._plane})
+            await self._locks.hold(connection)
             try:
-                await self._keep(connection)
+                await self._locks.check(connection)
                 await self._missed()
                 while not driver.is_closed():
                     await self._send(connection)
             finally:
-                self._leads = False
+                self._locks.lost()
                 log.warning("the connection for events of other control planes has ended")
 
     def _terminated(self, _: object) -> None:
-        self._leads = False
+        self._locks.lost()
         self._outgoing.wake()
-
-    async def _keep(self, connection: AsyncConnection) -> None:
-        """Use the connection: a host that vanished closes none. Lead, if no other one does."""
-        held = await connection.scalar(text("SELECT true") if self._leads else self._lead)
-        self._leads = bool(held)
 
     async def _send(self, connection: AsyncConnection) -> None:
         payloads: Sequence[str] = ()
@@ -130,5 +117,5 @@ class NoticeChannel:
             for payload in payloads:
                 await connection.execute(_SEND, {"name": NAME, "payload": payload})
             if not payloads:
-                await self._keep(connection)
+                await self._locks.check(connection)
         self._outgoing.sent()

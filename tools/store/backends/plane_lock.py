@@ -7,7 +7,8 @@ One lock is of the control plane itself, the second of that which leads, and the
 that leads.
 """
 
-from sqlalchemy import text
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 KEY = 0x6465736D
 """First key of the locks; the second one is the hash of the control plane's id."""
@@ -26,3 +27,35 @@ UNLOCKED = text(
     " AND pg_postmaster_start_time() < now() - make_interval(secs => :seconds)"
 ).bindparams(key=KEY, seconds=START_SECONDS)
 """Ids of the control planes that are not connected."""
+
+
+class PlaneLocks:
+    """The locks of one control plane; implements `Leadership`.
+
+    They are on the connection by which the control plane gets notices (:mod:`.notice_channel`). A
+    connection of their own would be a second process of the server for each control plane, and the
+    end of the one would not say that the other one has ended.
+    """
+
+    def __init__(self, plane: str, lead: TextClause = LEAD) -> None:
+        """``lead`` takes the lock of the one that leads, of those that it is passed for."""
+        self._plane = plane
+        self._lead = lead
+        self._leads = False
+
+    def leads(self) -> bool:
+        """Return whether this one leads, of those that use the database."""
+        return self._leads
+
+    async def hold(self, connection: AsyncConnection) -> None:
+        """Take the lock of this control plane on a new connection."""
+        await connection.execute(HOLD, {"plane": self._plane})
+
+    async def check(self, connection: AsyncConnection) -> None:
+        """Use the connection: a host that vanished closes none. Lead, if no other one does."""
+        held = await connection.scalar(text("SELECT true") if self._leads else self._lead)
+        self._leads = bool(held)
+
+    def lost(self) -> None:
+        """Lead no more: the connection has ended."""
+        self._leads = False
