@@ -29,8 +29,8 @@ from deskhand.tools.agents.chat_repository.events import EventHub
 from deskhand.tools.agents.chat_repository.repository import ChatRepository, NewChat
 from deskhand.tools.agents.chat_repository.shared_events import SharedEvents
 from deskhand.tools.agents.desktops.ports import ChatSettings
-from deskhand.tools.store.backends.notice_channel import NoticeChannel
 from deskhand.tools.store.backends.plane_lock import PlaneLocks
+from deskhand.tools.store.backends.postgres_bus import PostgresBus
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import ChatRow
 from tests.postgres_server import PostgresServer, postgres_server
@@ -91,10 +91,9 @@ async def bench_plane(url: str, name: str, notices: bool) -> AsyncIterator[Bench
         plane = BenchPlane(store, repository, made)
         tasks = [asyncio.ensure_future(plane.listen())]
         if notices:
-            shared = SharedEvents(repository, name, _followed)
-            locks = PlaneLocks(name)
-            channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
-            tasks += [asyncio.ensure_future(work) for work in (channel.run(), shared.run())]
+            bus = PostgresBus(url, name, PlaneLocks(name))
+            shared = SharedEvents(repository, bus, _followed)
+            tasks += [asyncio.ensure_future(work) for work in (bus.run(shared), shared.run())]
             await asyncio.sleep(1.0)
         try:
             yield plane

@@ -108,7 +108,7 @@ tools/agents/chats: desktop/network tools/agents/approvals
   tools/agents/costs tools/agents/desktops tools/agents/driving tools/agents/loop
   tools/agents/providers tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/agents/agent_context tools/agents/workdirs tools/run_activities tools/secrets tools/store
-  tools/store/faults tools/store/rows
+  tools/store/backends tools/store/faults tools/store/rows
 tools/agents/checkpoints: tools/agents/providers tools/conversation tools/kit/support tools/store
 tools/agents/costs: tools/agents/providers
 tools/agents/desktops: desktop/network tools/agents/providers tools/conversation tools/kit/support
@@ -162,7 +162,7 @@ tools/commands/cluster: desktop/launch_port tools/audit tools/cluster tools/clus
   tools/cluster/gate/live tools/cluster/ray_node tools/cluster/placing tools/commands
   tools/commands/output
   tools/control_plane tools/control_plane/service tools/fleet tools/remote_access
-  tools/service_manager tools/store tools/store/rows vncbridge/server
+  tools/service_manager tools/store tools/store/backends tools/store/rows vncbridge/server
 tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
   tools/control_plane
 tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
@@ -404,7 +404,7 @@ VALUES = {
     *("tools.fleet.desktop_info", "tools.kit.support.spec"),
     *("tools.kit.support.order_schema", "tools.conversation.uploaded"),
     *("tools.cluster.placing.actions", "tools.cluster.placing.situation"),
-    "tools.store.backends.leadership",
+    *("tools.store.backends.bus", "tools.store.backends.leadership"),
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

@@ -15,8 +15,8 @@ from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.cluster.moments import PlaneMoments, plane_moments
 from deskhand.tools.control_plane.service.planes import LivingPeers
 from deskhand.tools.kit.support.spec import Tool
-from deskhand.tools.store.backends.notice_channel import NoticeChannel
 from deskhand.tools.store.backends.plane_lock import PlaneLocks
+from deskhand.tools.store.backends.postgres_bus import BusTimes, PostgresBus
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.rows.packed_pictures import PackedPictureRows
@@ -89,7 +89,7 @@ async def plane(
         settings = ChatSettings("http://plane", action_seconds=0.0, approval="risky")
         moments, address = None, ""
         if certificates is not None:
-            opening = plane_moments(certificates, "127.0.0.1", 0)
+            opening = plane_moments(certificates, "127.0.0.1", 0, LivingPeers(store, name).read)
             moments = await stack.enter_async_context(opening)
             address = str(moments.address)
         driver = Driver(store, name, address)
@@ -103,10 +103,9 @@ async def plane(
         await driver.open()
         await chats.resume()
         stack.push_async_callback(chats.close)
-        shared = chats.shared_events(name, driver.follow)
-        locks = PlaneLocks(name)
-        channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
-        exchange = asyncio.create_task(channel.run(POLL_SECONDS))
+        bus = PostgresBus(url, name, PlaneLocks(name), moments, BusTimes(poll=POLL_SECONDS))
+        shared = chats.shared_events(bus, driver)
+        exchange = asyncio.create_task(bus.run(shared))
         made = Plane(
             *(chats, store, files, known, machines, settings),
             driver=driver,
@@ -117,9 +116,6 @@ async def plane(
         if queue is not None:
             made.moving = asyncio.create_task(queue.run())
             stack.push_async_callback(_end, made.moving)
-        if moments is not None:
-            shared.on_moment = moments.send
-            works.append(moments.run(LivingPeers(store, name).read, shared.relay))
         for work in (exchange, *map(asyncio.create_task, works)):
             stack.push_async_callback(_end, work)
         # Both have begun to listen.

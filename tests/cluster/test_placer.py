@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.cluster.placing.errors import CutOff
 from deskhand.tools.cluster.placing.gates import Gates
 from deskhand.tools.cluster.placing.placer import Placer
+from deskhand.tools.commands.cluster.place import bus_of
 from deskhand.tools.store.backends.notices import read_payload
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
@@ -61,7 +62,8 @@ class Placing:
     async def placer(self) -> AsyncIterator[RunningPlacer]:
         """Run a placer until the block ends, which kills it."""
         async with await Store.open(self.url) as store, Gates(self.cluster.plane) as client:
-            made = Placer(self.url, store, client, self.rooms, "127.0.0.1:6379", "1.0")
+            bus, leadership = bus_of(self.url)
+            made = Placer(*(bus, leadership, store, client, self.rooms), "127.0.0.1:6379", "1.0")
             task = asyncio.create_task(made.run())
             try:
                 yield RunningPlacer(made, task)

@@ -23,9 +23,12 @@ Receive = Callable[[str, str, Json], object]
 class PlaneMoments:
     """Sends events to other control planes and receives theirs; `plane_moments` opens it."""
 
-    def __init__(self, tls: ClusterTls, sender: MomentSender, address: PeerAddress) -> None:
+    def __init__(
+        self, tls: ClusterTls, sender: MomentSender, address: PeerAddress, peers: Peers
+    ) -> None:
         self._tls = tls
         self._sender = sender
+        self._peers = peers
         self.address = address
         """Where the others connect to."""
 
@@ -38,13 +41,13 @@ class PlaneMoments:
         """Send an event to all others."""
         self._sender.send(MomentaryEvent(kind, chat_id, data))
 
-    async def run(self, peers: Peers, receive: Receive) -> None:
-        """Receive the events of ``peers``, and read renewed certificates; never return."""
+    async def run(self, receive: Receive) -> None:
+        """Receive the events of the others, and read renewed certificates; never return."""
 
         def received(moment: MomentaryEvent) -> None:
             receive(moment.kind, moment.chat_id, moment.data)
 
-        reader = MomentReader(self._tls, peers, received)
+        reader = MomentReader(self._tls, self._peers, received)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tls.run(), name="read certificates again")
             tasks.create_task(self._sender.run(), name="keep control planes connected")
@@ -52,10 +55,13 @@ class PlaneMoments:
 
 
 @asynccontextmanager
-async def plane_moments(certificates: Path, host: str, port: int) -> AsyncIterator[PlaneMoments]:
+async def plane_moments(
+    certificates: Path, host: str, port: int, peers: Peers
+) -> AsyncIterator[PlaneMoments]:
     """Listen for other control planes while the block runs; port 0 is any free one.
 
-    ``certificates`` is the directory that ``deskhand ca plane`` has written.
+    ``certificates`` is the directory that ``deskhand ca plane`` has written; ``peers`` returns
+    where the others are.
 
     Raises:
         BadAuthority: If the certificate cannot be used, or is not of a control plane.
@@ -73,4 +79,5 @@ async def plane_moments(certificates: Path, host: str, port: int) -> AsyncIterat
     async with MomentSender(tls) as sender:
         await sender.listen(bound)
         name = Member("plane", member.name)
-        yield PlaneMoments(tls, sender, PeerAddress(name, host, bound.getsockname()[1]))
+        address = PeerAddress(name, host, bound.getsockname()[1])
+        yield PlaneMoments(tls, sender, address, peers)

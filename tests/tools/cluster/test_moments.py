@@ -239,25 +239,31 @@ def test_two_control_planes_exchange_events(tmp_path: Path) -> None:
         cluster = Cluster(tmp_path)
         cluster.issue(TWO)
         receivers = Receiver(), Receiver()
+        known: dict[str, PeerAddress] = {}
+
+        def besides(name: str) -> Callable[[], Awaitable[list[PeerAddress]]]:
+            async def peers() -> list[PeerAddress]:
+                return [address for one, address in known.items() if one != name]
+
+            return peers
+
         async with (
             asyncio.timeout(60),
-            plane_moments(tmp_path / "p1", "127.0.0.1", 0) as one,
-            plane_moments(tmp_path / "p2", "127.0.0.1", 0) as two,
+            plane_moments(tmp_path / "p1", "127.0.0.1", 0, besides("p1")) as one,
+            plane_moments(tmp_path / "p2", "127.0.0.1", 0, besides("p2")) as two,
             asyncio.TaskGroup() as tasks,
         ):
+            known |= {"p1": one.address, "p2": two.address}
             assert str(one.address).startswith("p1@127.0.0.1:")
             running = []
-            for own, other, receiver in ((one, two, receivers[0]), (two, one, receivers[1])):
-
-                async def peers(address: PeerAddress = other.address) -> tuple[PeerAddress]:
-                    return (address,)
+            for own, receiver in zip((one, two), receivers, strict=True):
 
                 def receive(
                     kind: str, chat: str, data: dict[str, object], receiver: Receiver = receiver
                 ) -> None:
                     receiver.received(MomentaryEvent(kind, chat, data))
 
-                running.append(tasks.create_task(own.run(peers, receive)))
+                running.append(tasks.create_task(own.run(receive)))
             while not (receivers[0].events and receivers[1].events):
                 one.send("text", "c1", {"text": "of one"})
                 two.send("text", "c2", {"text": "of two"})
@@ -271,9 +277,12 @@ def test_two_control_planes_exchange_events(tmp_path: Path) -> None:
 
 
 def test_the_certificate_of_a_node_is_none_of_a_control_plane(tmp_path: Path) -> None:
+    async def nobody() -> tuple[PeerAddress, ...]:
+        return ()
+
     async def main() -> None:
         Cluster(tmp_path)
-        async with plane_moments(tmp_path / N7.name, "127.0.0.1", 0):
+        async with plane_moments(tmp_path / N7.name, "127.0.0.1", 0, nobody):
             pass
 
     with pytest.raises(BadAuthority, match="is of the node n7; make one with deskhand ca plane"):

@@ -1,9 +1,9 @@
 """Events of chats that several control planes of one database show to their clients.
 
 A control plane publishes what it changes to its own subscribers, with all data, and a notice of it
-to the others. Each of them reads the rows of the notice and publishes the same event. Text that a
-model is writing, and other events of the moment, have no rows: `on_moment` gets them, and `relay`
-publishes those of the others.
+to the others, over a bus (:mod:`~deskhand.tools.store.backends.bus`). Each of them reads the rows
+of the notice and publishes the same event. Text that a model is writing, and other events of the
+moment, have no rows and are sent whole.
 
 Where notices may have been missed, subscribers get ``lost`` and read the state again.
 """
@@ -15,15 +15,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.store import chats, steps
-from deskhand.tools.store.backends.notice_queue import NoticeQueue
-from deskhand.tools.store.backends.notices import (
-    DESKTOPS,
-    DURABLE,
-    MOMENTARY,
-    BadPayload,
-    Notice,
-    read_payload,
-)
+from deskhand.tools.store.backends.bus import Bus
+from deskhand.tools.store.backends.notices import DESKTOPS, DURABLE, MOMENTARY, Notice
 from deskhand.tools.store.errors import StoreError
 
 from .events import ChatEvent, Json
@@ -35,7 +28,7 @@ RETRY_SECONDS = 0.5
 
 
 class SharedEvents:
-    """The events of one control plane, and those of the others; ``plane`` is its id.
+    """The events of one control plane, and those of the others; implements `BusListener`.
 
     ``changed`` is awaited with the id of each chat that another one has changed, with None if it
     may have been any.
@@ -44,36 +37,26 @@ class SharedEvents:
     def __init__(
         self,
         repository: ChatRepository,
-        plane: str,
+        bus: Bus,
         changed: Callable[[str | None], Awaitable[None]],
     ) -> None:
         self._repository = repository
-        self._plane = plane
+        self._bus = bus
         self._changed = changed
         self._foreign: asyncio.Queue[tuple[Notice, ...]] = asyncio.Queue()
-        self.queue = NoticeQueue(plane)
-        self.on_moment: Callable[[str, str, Json], None] = _ignore
-        """Called with kind, chat and data of each event of the moment."""
-        self.on_desktops: Callable[[], None] = _ignore_desktops
+        self.on_desktops: Callable[[], None] = _ignore
         """Called when desktops on nodes may have changed."""
         repository.hub.on_publish = self._published
 
-    def heard(self, payload: str) -> None:
-        """Take a payload of any control plane; `run` publishes what it is about."""
-        try:
-            plane, notices = read_payload(payload)
-        except BadPayload:
-            log.warning("a payload of another version is ignored")
-            return
-        if plane == self._plane:
-            return
+    def heard(self, notices: Sequence[Notice]) -> None:
+        """Take notices of another control plane; `run` publishes what they are about."""
         if any(notice.kind == DESKTOPS for notice in notices):
             self.on_desktops()
         self._foreign.put_nowait(tuple(n for n in notices if n.kind != DESKTOPS))
 
     def report_desktop(self, desktop_id: str) -> None:
         """Send a notice of a desktop on a node whose row was changed here."""
-        self.queue.add(Notice(DESKTOPS, desktop_id))
+        self._bus.publish(Notice(DESKTOPS, desktop_id))
 
     def relay(self, kind: str, chat_id: str, data: Json) -> None:
         """Publish an event of the moment of another control plane."""
@@ -143,12 +126,9 @@ class SharedEvents:
     def _published(self, event: ChatEvent) -> None:
         if event.kind in DURABLE:
             item = str(event.data.get("id", "")) if event.kind == "step" else ""
-            self.queue.add(Notice(event.kind, event.chat_id, item))
+            self._bus.publish(Notice(event.kind, event.chat_id, item))
         elif event.kind in MOMENTARY:
-            self.on_moment(event.kind, event.chat_id, event.data)
+            self._bus.send(event.kind, event.chat_id, event.data)
 
 
-def _ignore(kind: str, chat_id: str, data: Json) -> None: ...
-
-
-def _ignore_desktops() -> None: ...
+def _ignore() -> None: ...

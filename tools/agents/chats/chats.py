@@ -24,7 +24,7 @@ Invariants:
 
 import contextlib
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 from deskhand.tools.agents.approvals.gate import CallGates
@@ -43,6 +43,7 @@ from deskhand.tools.agents.desktops.ports import (
     Models,
     Now,
 )
+from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.agents.driving.port import TurnTasks
 from deskhand.tools.agents.driving.turn_tasks import Supervisor, Turns
 from deskhand.tools.agents.providers.provider_table import effort_problem
@@ -65,6 +66,7 @@ from deskhand.tools.run_activities.run_activities import RunActivities
 from deskhand.tools.secrets.chat_secrets import ChatSecrets, SecretEvents
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store import chats, files, messages, steps, turns
+from deskhand.tools.store.backends.bus import Bus
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import UnknownRow
 from deskhand.tools.store.ownership import visible_to
@@ -326,20 +328,16 @@ class Chats:
         """Subscribe to one chat or to all, from now on; close the subscription with ``aclose``."""
         return self._hub.subscribe(chat_id, after)
 
-    def shared_events(self, plane: str, follow: Callable[[str], Awaitable[None]]) -> SharedEvents:
-        """Return the events that are exchanged with other control planes; ``plane`` is our id.
-
-        ``follow`` is awaited with the id of each chat that another one has changed.
-        """
-
-        self._repository.plane = plane
+    def shared_events(self, bus: Bus, driver: Driver | None = None) -> SharedEvents:
+        """Return the events exchanged over ``bus``; ``driver`` follows what others change."""
+        self._repository.plane = driver.plane if driver else None
 
         async def changed(chat_id: str | None) -> None:
             await self.questions.follow(chat_id)
-            if chat_id is not None:
-                await follow(chat_id)
+            if driver is not None and chat_id is not None:
+                await driver.follow(chat_id)
 
-        return SharedEvents(self._repository, plane, changed)
+        return SharedEvents(self._repository, bus, changed)
 
     async def resume(self, *, alone: bool = True) -> None:
         """Resume the chats that were at work when the program ended.

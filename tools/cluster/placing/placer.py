@@ -11,15 +11,13 @@ state and generation that it knows, and a node ends what its row does not name.
 
 import asyncio
 import logging
-import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from deskhand.tools.store.backends.notice_channel import NoticeChannel
-from deskhand.tools.store.backends.notice_queue import NoticeQueue
-from deskhand.tools.store.backends.notices import BadPayload, Notice, read_payload
-from deskhand.tools.store.backends.plane_lock import PLACE, PlaneLocks
+from deskhand.tools.store.backends.bus import Bus, Json
+from deskhand.tools.store.backends.leadership import Leadership
+from deskhand.tools.store.backends.notices import DESKTOPS, Notice
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.tables.desktops import NodeRow
@@ -37,15 +35,9 @@ from .situation import PlacingSituation, RoomWait, SeenNode
 
 log = logging.getLogger(__name__)
 
-KIND = "desktops"
-"""Kind of the notices about rows of desktops."""
 POLL_SECONDS = 1.0
 ROUND_SECONDS = 0.05
 """Shortest time between two rounds."""
-BATCH_SECONDS = 0.01
-"""For which notices are collected."""
-LOCK_SECONDS = 1.0
-"""Between two checks of the lock, and two attempts to get it."""
 SEEN_SECONDS = 2.0
 """Between two writes of what the nodes have answered."""
 RESERVATIONS_SECONDS = 10.0
@@ -54,27 +46,24 @@ CLEAN_SECONDS = 300.0
 
 
 class Placer:
-    """Places desktops on nodes, of the database of ``url``."""
+    """Places desktops on nodes; listens to a bus for changes of their rows."""
 
     def __init__(
         self,
-        url: str,
+        bus: Bus,
+        leadership: Leadership,
         store: Store,
         gates: GatesPort,
         rooms: RoomsPort,
         ray_address: str,
         version: str,
     ) -> None:
-        self._name = f"placer {uuid.uuid4()}"
+        self._bus = bus
+        self._leadership = leadership
         self._version = version
         self._gates = gates
         self._wake = asyncio.Event()
-        self._queue = NoticeQueue(self._name, BATCH_SECONDS)
-        self._locks = PlaneLocks(self._name, PLACE)
-        self._channel = NoticeChannel(
-            *(url, self._locks, self._queue, self._heard, self._missed), LOCK_SECONDS
-        )
-        self._records = Records(store, lambda one: self._queue.add(Notice(KIND, one)))
+        self._records = Records(store, lambda one: bus.publish(Notice(DESKTOPS, one)))
         self._rooms = RoomCalls(rooms, ray_address, self._wake.set)
         self._memory = PlacerMemory()
         self._watch: NodeWatch | None = None
@@ -91,7 +80,20 @@ class Placer:
 
     def leads(self) -> bool:
         """Return whether this placer leads."""
-        return self._locks.leads()
+        return self._leadership.leads()
+
+    def heard(self, notices: Sequence[Notice]) -> None:
+        """Read the rows of desktops soon, if one has changed; see `BusListener`."""
+        # Those of a later version, which are left out, may be about desktops.
+        if not notices or any(notice.kind == DESKTOPS for notice in notices):
+            self._wake.set()
+
+    async def missed(self) -> None:
+        """Read the rows of desktops soon."""
+        self._wake.set()
+
+    def relay(self, kind: str, chat_id: str, data: Json) -> None:
+        """Ignore an event of a chat."""
 
     async def run(self) -> None:
         """Place desktops; never return.
@@ -103,8 +105,7 @@ class Placer:
         """
         try:
             async with self._rooms, asyncio.TaskGroup() as tasks:
-                channel = self._channel.run(LOCK_SECONDS)
-                tasks.create_task(channel, name="lead, and exchange notices")
+                tasks.create_task(self._bus.run(self), name="lead, and exchange notices")
                 tasks.create_task(self._rooms.run(), name="ask Ray")
                 tasks.create_task(self._work(), name="place desktops")
         except* PlacingError as errors:
@@ -236,19 +237,6 @@ class Placer:
     def _unreachable(self, node: str, reason: str) -> None:
         if self._watch is not None and node in self._watch.nodes:
             self._watch.nodes[node].failed(reason)
-
-    def _heard(self, payload: str) -> None:
-        try:
-            sender, notices = read_payload(payload)
-        except BadPayload:
-            # Those of a later version may be about desktops.
-            self._wake.set()
-            return
-        if sender != self._name and any(notice.kind == KIND for notice in notices):
-            self._wake.set()
-
-    async def _missed(self) -> None:
-        self._wake.set()
 
 
 def _columns(node: SeenNode) -> dict[str, Any]:

@@ -7,6 +7,7 @@ head without a connection, and places what needs no room meanwhile.
 
 import asyncio
 import logging
+import uuid
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -22,10 +23,16 @@ from deskhand.tools.commands.standard_input import input_end
 from deskhand.tools.commands.terminal import START_ERRORS, print_error
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.settings import BadSetting, Settings
+from deskhand.tools.store.backends.bus import Bus
+from deskhand.tools.store.backends.leadership import Leadership
+from deskhand.tools.store.backends.plane_lock import PLACE, PlaneLocks
+from deskhand.tools.store.backends.postgres_bus import BusTimes, PostgresBus
 from deskhand.tools.store.database import Store
 
 AGAIN = 75
 """Exit status of a placer that has to be started again (EX_TEMPFAIL)."""
+TIMES = BusTimes(batch=0.01, poll=1.0, check=1.0)
+"""Of the bus; the lock of the placer that leads is checked, and tried to get, as often."""
 NEEDED = ("database", "certificates", "cluster")
 
 
@@ -58,6 +65,13 @@ def check_settings(settings: Settings) -> None:
             raise BadSetting(name, "it is needed to place desktops on nodes, see docs/cluster.md")
 
 
+def bus_of(url: str) -> tuple[Bus, Leadership]:
+    """Return a placer's end of the bus of a database, and what shows whether it leads."""
+    name = f"placer {uuid.uuid4()}"
+    locks = PlaneLocks(name, PLACE)
+    return PostgresBus(url, name, locks, times=TIMES), locks
+
+
 async def _place(settings: Settings) -> None:
     # Warnings say what happens to desktops; the control plane shows them in its own log.
     level = getattr(logging, settings.log_level.upper())
@@ -69,7 +83,8 @@ async def _place(settings: Settings) -> None:
     try:
         async with await Store.open(settings.database) as store, Gates(tls) as gates:
             number = version("deskhand")
-            placer = Placer(settings.database, store, gates, rooms, settings.cluster, number)
+            bus, leadership = bus_of(settings.database)
+            placer = Placer(bus, leadership, store, gates, rooms, settings.cluster, number)
             await _first(placer.run(), tls.run(), input_end())
     finally:
         await asyncio.to_thread(rooms.close)

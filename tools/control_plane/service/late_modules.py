@@ -1,7 +1,7 @@
 """Modules that a control plane loads when a request needs them, and not for its start."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,15 @@ def mcp_callers(
 
 
 def plane_moments(
-    certificates: Path, host: str, port: int, load: Load = importlib.import_module
+    certificates: Path,
+    host: str,
+    port: int,
+    peers: Callable[[], Awaitable[object]],
+    load: Load = importlib.import_module,
 ) -> AbstractAsyncContextManager[Any]:
     """Load and open the events of the moment between control planes; see `PlaneMoments`."""
     found: AbstractAsyncContextManager[Any] = load("deskhand.tools.cluster.moments").plane_moments(
-        certificates, host, port
+        certificates, host, port, peers
     )
     return found
 

@@ -1,4 +1,8 @@
-"""A control plane on the database of a server: its lock, its claims, and events of the others."""
+"""Composition of what control planes of one database need of each other.
+
+Here alone is chosen by which bus they exchange events and how one of them leads: a database on a
+server, or a file, which no other control plane uses.
+"""
 
 import logging
 import os
@@ -13,9 +17,11 @@ from deskhand.tools.agents.chats.chats import Chats
 from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.cluster.moment import PeerAddress, listen_address
 from deskhand.tools.control_plane.settings import Settings
+from deskhand.tools.store.backends.bus import Bus
 from deskhand.tools.store.backends.leadership import Leadership
-from deskhand.tools.store.backends.notice_channel import NoticeChannel
+from deskhand.tools.store.backends.local_bus import LocalBus
 from deskhand.tools.store.backends.plane_lock import PlaneLocks
+from deskhand.tools.store.backends.postgres_bus import MomentRelay, PostgresBus
 from deskhand.tools.store.backends.sole_use import SoleUse
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreError
@@ -32,35 +38,42 @@ REPLACED = 70
 
 @dataclass(frozen=True)
 class SharedPlane:
-    """This control plane, of those that use a database."""
+    """This control plane, of those that use the database of a server."""
 
     driver: Driver
-    moments: Any
-    """`PlaneMoments`, loaded where they are wanted; None without the setting."""
+    relay: MomentRelay | None
+    """None without the setting `internal_listen`."""
 
-    def join(
-        self, url: str, store: Store, chats: Chats, nodes: Any | None, stack: AsyncExitStack
-    ) -> Leadership:
-        """Drive chats and exchange events with other control planes until the stack closes.
 
-        ``nodes`` is the `ClusterFleet`, if desktops run on nodes.
-        """
-        driver = self.driver
-        start_task(stack, driver.run(), "drive chats")
-        shared = chats.shared_events(driver.plane, driver.follow)
-        locks = PlaneLocks(driver.plane)
-        channel = NoticeChannel(url, locks, shared.queue, shared.heard, shared.missed)
-        if nodes is not None:
-            nodes.report, shared.on_desktops = shared.report_desktop, nodes.reported
-            nodes.leads = locks.leads
-        start_task(stack, shared.run(), "publish events of other control planes")
-        start_task(stack, channel.run(), "exchange events with other control planes")
-        if self.moments is not None:
-            shared.on_moment = self.moments.send
-            peers = LivingPeers(store, driver.plane)
-            exchange = self.moments.run(peers.read, shared.relay)
-            start_task(stack, exchange, "exchange events of the moment")
-        return locks
+class Alone:
+    """The leadership of a control plane whose database is a file, which no other one uses."""
+
+    def leads(self) -> bool:
+        """Return True."""
+        return True
+
+
+def join_planes(
+    shared: SharedPlane | None, url: str, chats: Chats, nodes: Any | None, stack: AsyncExitStack
+) -> Leadership:
+    """Exchange events with other control planes, and drive chats, until the stack closes.
+
+    ``nodes`` is the `ClusterFleet`, if desktops run on nodes.
+    """
+    bus: Bus = LocalBus()
+    leadership: Leadership = Alone()
+    if shared is not None:
+        plane = shared.driver.plane
+        leadership = locks = PlaneLocks(plane)
+        bus = PostgresBus(url, plane, locks, shared.relay)
+        start_task(stack, shared.driver.run(), "drive chats")
+    events = chats.shared_events(bus, shared.driver if shared else None)
+    if nodes is not None:
+        nodes.report, events.on_desktops = events.report_desktop, nodes.reported
+        nodes.leads = leadership.leads
+    start_task(stack, events.run(), "publish events of other control planes")
+    start_task(stack, bus.run(events), "exchange events with other control planes")
+    return leadership
 
 
 class LivingPeers:
@@ -81,11 +94,6 @@ class LivingPeers:
             parsed = [PeerAddress.parse(at) for id, at in found.items() if id != self._plane]
             self._known = tuple([address for address in parsed if address is not None])
         return self._known
-
-
-def is_alone() -> bool:
-    """Return that this control plane leads: its database is a file, which no other one uses."""
-    return True
 
 
 async def use_database(settings: Settings, stack: AsyncExitStack) -> None:
@@ -113,13 +121,13 @@ async def open_plane(
         OSError: If it cannot listen for other control planes.
         StoreUnavailable: If the database cannot be written.
     """
-    moments = None
+    plane, moments = str(uuid.uuid4()), None
     if settings.internal_listen:
-        place = listen_address(settings.internal_listen)
-        opening = plane_moments(Path(settings.certificates), *place)
+        place, peers = listen_address(settings.internal_listen), LivingPeers(store, plane)
+        opening = plane_moments(Path(settings.certificates), *place, peers.read)
         moments = await stack.enter_async_context(opening)
     reached = str(moments.address) if moments is not None else address
-    driver = Driver(store, str(uuid.uuid4()), reached)
+    driver = Driver(store, plane, reached)
     # Without nodes, the lock of the database shows that every other control plane has ended.
     await driver.open(alone=not settings.cluster)
     return SharedPlane(driver, moments)

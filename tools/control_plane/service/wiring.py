@@ -80,7 +80,7 @@ from .machine_tools import machine_tools
 from .models import models_router, open_models, start_preloading
 from .oidc import oidc_routers
 from .people import Access, access_of
-from .planes import SharedPlane, is_alone, open_plane, use_database
+from .planes import SharedPlane, join_planes, open_plane, use_database
 from .playbooks import OpenPlaybooks
 from .reports.system import cluster_json, report_routers
 from .retention import maintenance_of, start_tidying
@@ -330,10 +330,8 @@ async def _resume(
 ) -> Callable[[], bool]:
     """Continue what an earlier control plane has begun; return whether this one leads."""
     start_preloading(stack)
-    leads: Callable[[], bool] = is_alone
-    if shared is not None:
-        nodes = fleet if settings.cluster else None
-        leads = shared.join(settings.database, store, chats, nodes, stack).leads
+    nodes = fleet if settings.cluster else None
+    leads = join_planes(shared, settings.database, chats, nodes, stack).leads
     if settings.cluster:
         recovery.leads = leads
         node_desktops().start_leading(stack, chats, recovery, leads)
