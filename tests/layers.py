@@ -404,7 +404,7 @@ VALUES = {
     *("tools.fleet.desktop_info", "tools.kit.support.spec"),
     *("tools.kit.support.order_schema", "tools.conversation.uploaded"),
     *("tools.cluster.placing.actions", "tools.cluster.placing.situation"),
-    *("tools.store.backends.bus", "tools.store.backends.leadership"),
+    "tools.store.backends.leadership",
 }
 """Pure modules without a decision in them: the tests of their users suffice."""
 

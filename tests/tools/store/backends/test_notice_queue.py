@@ -3,6 +3,7 @@ from collections.abc import Awaitable, Callable
 
 from deskhand.tools.store.backends.notice_queue import NoticeQueue
 from deskhand.tools.store.backends.notices import Notice, read_payload
+from tests.virtual_time import play_virtually
 
 STATUS, STEP = Notice("status", "a"), Notice("step", "a", "s")
 
@@ -66,3 +67,22 @@ def test_a_wait_lasts_until_there_is_a_notice() -> None:
         assert await wait == [STATUS]
 
     _play(scenario)
+
+
+def test_what_is_reported_within_some_milliseconds_is_sent_together() -> None:
+    async def scenario() -> None:
+        loop, queue = asyncio.get_running_loop(), NoticeQueue("one")
+        for number in range(3):
+            begun = loop.time()
+            wait = asyncio.create_task(queue.waiting())
+            found = [Notice("status", f"{number} {chat}") for chat in range(10)]
+            for notice in found:
+                queue.add(notice)
+                await asyncio.sleep(0.001)
+            (payload,) = await wait
+            assert read_payload(payload) == ("one", tuple(found))
+            # More often, NOTIFY costs the writers; more rarely, people see it.
+            assert 0.02 <= loop.time() - begun <= 0.05
+            queue.sent()
+
+    play_virtually(scenario)
