@@ -26,7 +26,7 @@ from .fleet import pss, spent
 from .tables import LOAD_BEFORE, exit_status, is_quiet, markdown_table, save
 
 HERE = Path(__file__).parent.parent
-BEFORE = "30a4a5e9^"
+BEFORE = "09320c25"
 REST_SECONDS = 5.0
 RATIO = 1.05
 """At most: several runs of one version differ by that."""
