@@ -19,7 +19,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from deskhand.desktop.isolation.process_identity import start_time
-from deskhand.tools.cluster.tickets import LiveTicket, TicketSigner
+from deskhand.tools.cluster.tickets import KEY, LiveTicket, TicketSigner
 from tests.cluster.nodes import Node, node
 from tests.system.services import until
 from tests.tools.cluster.certified import Cluster
@@ -230,6 +230,12 @@ def test_secrets_of_its_starter_are_nowhere_in_a_node(cluster: Cluster, tmp_path
         assert len(searched) > 4
         places = {place for one in searched for place in _places(one.pid, CANARY.encode())}
         assert not places
+        # Nor is the key that signs tickets, or a secret, in a file that it has.
+        signing = (cluster.folder / "p1" / KEY).read_bytes()
+        files = [one for of in (tmp_path / "data", cluster.folder / "n7") for one in of.rglob("*")]
+        assert len([one for one in files if one.is_file()]) > 4
+        for content in (CANARY.encode(), signing.splitlines()[1]):
+            assert not [one for one in files if _contains(one, content)]
         # What the daemon keeps is found, so that the search works.
         kept = list(_places(daemon.pid, b"kept-4d1f"))
         assert f"/proc/{daemon.pid}/environ" in kept
