@@ -5,8 +5,10 @@ from pathlib import Path
 from sqlalchemy import text
 
 from deskhand.tools.agents.desktops.ports import ChatSettings
+from deskhand.tools.agents.driving.driver import Driver
 from deskhand.tools.kit.support.spec import ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.store import chats
+from deskhand.tools.store.backends.local_bus import LocalBus
 from deskhand.tools.store.rows import planes
 from tests.tools.agents.chats.fakes import (
     LIMIT,
@@ -22,6 +24,7 @@ from tests.tools.agents.chats.fakes import (
 )
 
 SPAWN = "spawn_computer_use_agent"
+USED = text("UPDATE chats SET updated_at = updated_at + :seconds WHERE id = :chat_id")
 DRIVEN = text("UPDATE chats SET driver = :plane WHERE id = :chat_id")
 
 
@@ -125,6 +128,23 @@ def test_a_display_that_is_used_takes_a_place_and_waits_for_one(tmp_path: Path) 
             assert p.machines.has_display("desktop-2")
             assert p.machines.released == ["desktop-1"]
             assert await desktop_of(p, x) is None
+
+    asyncio.run(scenario())
+
+
+def test_a_desktop_at_rest_stays_while_another_control_plane_uses_it(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        model = ScriptedModel([[act("screenshot")], [report("Done")]])
+        settings = ChatSettings(desktop_rest_seconds=0.0)
+        async with open_chats(tmp_path, {"child": model}, settings=settings) as p:
+            p.chats.shared_events(LocalBus(), Driver(p.store, "one", "one:1"))
+            chat = await p.chats.create(prompt="Click", mode="computer_use")
+            await p.until(chat.id, "waiting")
+            for seconds, released in ((60, []), (-120, ["desktop-1"])):
+                used = USED.bindparams(seconds=seconds, chat_id=chat.id)
+                await p.store.write(lambda s, used=used: s.execute(used))  # type: ignore[misc]
+                await p.chats.assignment.release_idle()
+                assert p.machines.released == released
 
     asyncio.run(scenario())
 
