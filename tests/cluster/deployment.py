@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,24 +21,18 @@ import psutil
 
 from deskhand.tools.cluster.member import Member
 from tests.cluster.hosts import Host, Network, network
-from tests.live_trees import below, commands_below, kill_below, running
+from tests.cluster.ray_head import HEALTH, RayHead
+from tests.live_trees import below, commands_below, running
 from tests.postgres_server import PostgresServer
 from tests.system.certificates import ServerCertificate, server_certificate
-from tests.system.services import DESKHAND, PATIENCE, client, until
+from tests.system.services import DESKHAND, PATIENCE, client
 from tests.tools.cluster.certified import Cluster
 from tests.tools.store.s3 import s3_service
 
 Json = dict[str, Any]
-RAY = str(Path(sys.executable).with_name("ray"))
-HEALTH = {
-    "health_check_initial_delay_ms": 1000,
-    "health_check_period_ms": 1000,
-    "health_check_timeout_ms": 2000,
-    "health_check_failure_threshold": 3,
-    # Ray does not start a head while it sees processes of an earlier one, here also those of the
-    # nodes, which end after this time.
-    "gcs_rpc_server_reconnect_timeout_s": 5,
-}
+# Ray does not start a head while it sees processes of an earlier one, here also those of the nodes,
+# which end after this time.
+RECONNECTING = HEALTH | {"gcs_rpc_server_reconnect_timeout_s": 5}
 PLACES = 6
 NODES = ("n1", "n2")
 VIEWERS_PORT = 7445
@@ -67,8 +60,14 @@ class Program:
                 env=self.environment,
             )
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        assert line, f"not ready: {self.log.read_text()[-2000:]}"
+        try:
+            line = self.process.stdout.readline()
+            assert line, f"not ready: {self.log.read_text()[-2000:]}"
+        except BaseException:
+            self.process.kill()
+            self.process.wait()
+            self.close()
+            raise
         self.ready = json.loads(line)
         return self.ready
 
@@ -90,7 +89,9 @@ class Program:
             self.process.stdout.close()
 
     def end(self) -> None:
-        """End it in order."""
+        """End it in order, if it has started."""
+        if not self.ready:
+            return
         if self.process.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
@@ -192,7 +193,7 @@ class Deployment:
     database: str
     planes: list[Program]
     nodes: dict[str, Node]
-    head: "RayHead"
+    head: RayHead
     http: httpx2.Client
     proxy: RoundRobin
 
@@ -264,63 +265,6 @@ class Deployment:
         return {one["id"]: one for one in self.get("/api/v0/desktops")["desktops"]}
 
 
-class RayHead:
-    """The head of Ray, with health checks that are quicker than its defaults."""
-
-    def __init__(
-        self, address: str, folder: Path, log: Path, environment: Mapping[str, str]
-    ) -> None:
-        # Below the ports of outgoing connections: while there is no head, one of those who try to
-        # connect to it could get the port itself. The address is of this run alone.
-        port = 6379
-        self.address = f"{address}:{port}"
-        self._environment = dict(environment)
-        self._log = log
-        self._command = [
-            *(RAY, "start", "--head", "--block", f"--node-ip-address={address}", f"--port={port}"),
-            *("--num-cpus=0", "--num-gpus=0", "--object-store-memory=80000000"),
-            *("--include-dashboard=false", "--include-log-monitor=false", "--disable-usage-stats"),
-            *(f"--temp-dir={folder}", f"--system-config={json.dumps(HEALTH)}"),
-        ]
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it, again until it stays, as a service manager does."""
-        host, _, port = self.address.rpartition(":")
-        self._process = None
-
-        def answers() -> bool:
-            if self._process is None or self._process.poll() is not None:
-                self._process = self._started()
-            with suppress(OSError), create_connection((host, int(port)), 1):
-                return True
-            return False
-
-        until(answers, "Ray's head", 4 * PATIENCE)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=self._environment,
-                start_new_session=True,
-            )
-
-    def kill(self) -> None:
-        """Kill its control service and all beside it."""
-        assert self._process is not None
-        kill_below(self._process.pid)
-        self._process.kill()
-        self._process.wait()
-
-    def end(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self.kill()
-
-
 @contextmanager
 def deployment(
     server: PostgresServer,
@@ -350,9 +294,10 @@ def deployment(
         sockets = stack.enter_context(
             TemporaryDirectory(prefix="dh-ray-", ignore_cleanup_errors=True)
         )
-        head = RayHead(net.address, Path(sockets), folder / "head.log", common)
+        log = folder / "head.log"
+        head = RayHead(net.address, Path(sockets), log, common, health=RECONNECTING)
+        stack.callback(head.kill)
         head.start()
-        stack.callback(head.end)
         nodes = {
             name: _node(stack, cluster, folder, host, head.address, common, index, places, viewers)
             for index, (name, host) in enumerate(net.hosts.items())
@@ -416,13 +361,13 @@ def _node(
     own = {**environment, "DESKHAND_RUN_DIR": str(run), "DESKHAND_UID_BASE": uid_base}
     log = folder / f"{host.name}.log"
     node = Node(host.command(*command), own, log, host=host, data=data)
-    node.start()
 
     def end() -> None:
         node.end()
         running(node.processes(), psutil.Process.kill)
 
     stack.callback(end)
+    node.start()
     return node
 
 
@@ -440,8 +385,8 @@ def _plane(
     data = str(folder / f"data-{name}")
     command = [DESKHAND, "up", "--data-dir", data, "--listen", "127.0.0.1:0", "--json"]
     plane = Program(command, own, folder / f"{name}.log")
-    plane.start()
     stack.callback(plane.end)
+    plane.start()
     return plane
 
 

@@ -6,36 +6,21 @@ import secrets
 import select
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from deskhand.tools.cluster.ray_names import labels_of, resources_of
+from tests.cluster.ray_head import RAY, RayHead, own_address
 from tests.live_trees import kill_below, names_below
 
-RAY = str(Path(sys.executable).with_name("ray"))
 LIMIT = 60.0
-HEALTH = {
-    "health_check_initial_delay_ms": 1000,
-    "health_check_period_ms": 1000,
-    "health_check_timeout_ms": 2000,
-    "health_check_failure_threshold": 3,
-}
 Json = dict[str, Any]
-
-
-def free_port() -> int:
-    """Return a port above those that Ray gives to workers."""
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        port = int(bound.getsockname()[1])
-    return port if port > 20_000 else free_port()
 
 
 def until(check: Callable[[], Any], what: str) -> Any:
@@ -51,7 +36,6 @@ class RayCluster:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.address = f"127.0.0.1:{free_port()}"
         token = folder / "token"
         token.write_text(secrets.token_hex(16))
         token.chmod(0o600)
@@ -60,17 +44,10 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(token),
         }
+        log = folder / "head.log"
+        self.head = RayHead(own_address(), folder / "ray", log, self.environment)
+        self.address = self.head.address
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
-
-    def start_head(self) -> None:
-        """Start the head and wait until it listens."""
-        port = self.address.rpartition(":")[2]
-        self._start(
-            "head",
-            *("--head", f"--port={port}", "--include-dashboard=false"),
-            *(f"--system-config={json.dumps(HEALTH)}", f"--temp-dir={self.folder / 'ray'}"),
-        )
-        until(self._listens, "the head does not listen")
 
     def start_node(self, name: str, places: int = 80, gate: str = "127.0.0.1:7443") -> None:
         """Start a node as `deskhand node` does."""
@@ -83,13 +60,13 @@ class RayCluster:
         )
 
     def signal(self, name: str, program: str, number: signal.Signals) -> None:
-        """Send a signal to a process of Ray, ``raylet`` or ``gcs_server``."""
+        """Send a signal to a process of Ray on a node."""
         names = names_below(self._processes[name].pid)
         for process in [one for one, called in names.items() if called.startswith(program)]:
             process.send_signal(number)
 
     def kill(self, name: str) -> None:
-        """Kill all processes of a node or of the head, as a loss of power does."""
+        """Kill all processes of a node, as a loss of power does."""
         started = self._processes.pop(name)
         kill_below(started.pid)
         started.kill()
@@ -103,6 +80,7 @@ class RayCluster:
         """Kill everything."""
         for name in list(self._processes):
             self.kill(name)
+        self.head.kill()
 
     def _start(self, name: str, *options: str) -> None:
         with (self.folder / f"{name}.log").open("ab") as log:
@@ -117,12 +95,6 @@ class RayCluster:
                 stderr=log,
                 start_new_session=True,
             )
-
-    def _listens(self) -> bool:
-        host, _, port = self.address.rpartition(":")
-        with suppress(OSError), socket.create_connection((host, int(port)), 1.0):
-            return True
-        return False
 
 
 class Driver:
@@ -180,7 +152,7 @@ def ray_cluster() -> Iterator[RayCluster]:
     folder = Path(tempfile.mkdtemp(prefix="dhray"))
     cluster = RayCluster(folder)
     try:
-        cluster.start_head()
+        cluster.head.start()
         yield cluster
     finally:
         cluster.close()

@@ -100,7 +100,7 @@ def test_desktops_survive_the_head_of_ray_and_starts_wait_for_it(
         first = await command.start()
         await order(store, "d1")
         await state(store, "d1", desktops.READY)
-        ray.kill("head")
+        ray.head.kill()
         await order(store, "d2")
         gone = f"Ray does not answer at {ray.address}"
         await until(store, "d2", lambda row: row.reason == gone)
@@ -109,7 +109,7 @@ def test_desktops_survive_the_head_of_ray_and_starts_wait_for_it(
         second = await command.start()
         await store.write(lambda s: desktops.move(s, "d1", (desktops.READY,), desktops.READY))
         ray.kill(N7.name)
-        ray.start_head()
+        ray.head.start()
         ray.start_node(N7.name, gate=gate.address)
         await state(store, "d2", desktops.READY)
         row = await state(store, "d1", desktops.READY)

@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,13 +18,13 @@ import pytest
 from deskhand.desktop.isolation.process_identity import start_time
 from deskhand.tools.cluster.ray_names import node_and_gate
 from tests.cluster.nodes import Node, node
+from tests.cluster.ray_head import RAY, RayHead, own_address
 from tests.live_trees import names_below
 from tests.system.services import until
 from tests.tools.cluster.certified import Cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.x11]
 
-RAY = Path(sys.executable).with_name("ray")
 LIMIT = 90.0
 A = secrets.token_hex(4)
 NODES = """
@@ -48,35 +47,17 @@ def cluster(tmp_path: Path) -> Cluster:
     return Cluster(tmp_path / "authority")
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as bound:
-        port: int = bound.getsockname()[1]
-        return port
-
-
 @contextmanager
 def head(environment: Mapping[str, str]) -> Iterator[str]:
     """Run a head of Ray; yield its address."""
     # Sockets below a longer path could not be bound.
     with TemporaryDirectory(prefix="dh-ray-", ignore_cleanup_errors=True) as folder:
-        # Ray replaces loopback by the address of the host.
-        host = socket.gethostbyname(socket.gethostname())
-        address = f"{host}:{free_port()}"
-        command = [
-            *(str(RAY), "start", "--head", "--block", f"--port={address.rpartition(':')[2]}"),
-            *("--include-dashboard=false", "--num-cpus=0", "--object-store-memory=80000000"),
-            *("--disable-usage-stats", f"--temp-dir={folder}", f"--node-ip-address={host}"),
-            *("--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-listen-port=0"),
-        ]
-        with (Path(folder) / "head.log").open("wb") as log:
-            process = subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
+        made = RayHead(own_address(), Path(folder), Path(folder) / "head.log", environment)
         try:
-            yield address
+            made.start()
+            yield made.address
         finally:
-            process.terminate()
-            process.wait(LIMIT)
+            made.kill()
 
 
 def nodes_of_ray(address: str, environment: Mapping[str, str], file: Path) -> list[list[Any]]:
@@ -99,7 +80,7 @@ def raylets(found: Node) -> list[psutil.Process]:
 
 
 @pytest.mark.slow("starts a head of Ray, a node and a desktop")
-@pytest.mark.skipif(not RAY.exists(), reason="the package ray is not installed")
+@pytest.mark.skipif(not Path(RAY).exists(), reason="the package ray is not installed")
 def test_ray_reserves_the_places_of_a_node_and_ends_without_its_desktops(
     cluster: Cluster, tmp_path: Path
 ) -> None:

@@ -4,13 +4,12 @@ import json
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ import pytest
 import ray
 
 from deskhand.tools.cluster.ray_names import labels_of, resources_of
-from tests.cluster.ray_cluster import free_port, until
-from tests.live_trees import kill_below
+from tests.cluster.ray_cluster import until
+from tests.cluster.ray_head import RayHead, own_address
 
 pytestmark = [
     pytest.mark.cluster,
@@ -69,8 +68,8 @@ class Owned:
     """Ray of one user, used by another one of its group."""
 
     folder: Path
-    address: str
     program: str
+    address: str = ""
 
     def environment(self, owner: int) -> Mapping[str, str]:
         code = [str(Path(__file__).parents[2]), str(Path(ray.__file__).parents[1])]
@@ -104,32 +103,6 @@ def _of(owner: int) -> dict[str, Any]:
     return {"user": owner, "group": owner, "extra_groups": groups, "umask": 0o007, "cwd": "/"}
 
 
-@contextmanager
-def head(found: Owned) -> Iterator[None]:
-    host, _, port = found.address.rpartition(":")
-    command = [
-        *(found.program, "-m", "ray.scripts.scripts", "start", "--head", "--block"),
-        *(f"--node-ip-address={host}", f"--port={port}", "--num-cpus=0", "--num-gpus=0"),
-        *("--object-store-memory=80000000", "--include-dashboard=false", "--disable-usage-stats"),
-        *("--include-log-monitor=false", f"--temp-dir={found.folder / 'ray'}"),
-        *("--min-worker-port=0", "--max-worker-port=0", "--dashboard-agent-listen-port=0"),
-        f"--resources={json.dumps(resources_of('n1', 1))}",
-        "--labels=" + ",".join(f"{k}={v}" for k, v in labels_of("n1", f"{host}:7443").items()),
-    ]
-    with (found.folder / "head.log").open("wb") as log:
-        process = subprocess.Popen(
-            command, **_of(RAY_ID), env=found.environment(RAY_ID), stdout=log, stderr=log
-        )
-    try:
-        sockets = found.folder / "ray" / "session_latest" / "sockets"
-        until(lambda: (sockets / "raylet").exists(), (found.folder / "head.log").read_text())
-        yield
-    finally:
-        kill_below(process.pid)
-        process.kill()
-        process.wait(LIMIT)
-
-
 @pytest.fixture(scope="module")
 def owned() -> Iterator[Owned]:
     # Sockets below a longer path could not be bound.
@@ -145,13 +118,22 @@ def owned() -> Iterator[Owned]:
             os.chown(path, owner, owner)
     (folder / "ray").mkdir(mode=0o711)
     os.chown(folder / "ray", RAY_ID, RAY_ID)
-    # Ray replaces loopback by the address of the host.
-    host = socket.gethostbyname(socket.gethostname())
-    found = Owned(folder, f"{host}:{free_port()}", python())
+    labels = labels_of("n1", f"{own_address()}:7443")
+    found = Owned(folder, python())
+    head = RayHead(
+        *(own_address(), folder / "ray", folder / "head.log", found.environment(RAY_ID)),
+        f"--resources={json.dumps(resources_of('n1', 1))}",
+        "--labels=" + ",".join(f"{key}={value}" for key, value in labels.items()),
+        program=(found.program, "-m", "ray.scripts.scripts"),
+        owner=_of(RAY_ID),
+    )
     try:
-        with head(found):
-            yield found
+        head.start()
+        sockets = folder / "ray" / "session_latest" / "sockets"
+        until(lambda: (sockets / "raylet").exists(), "the head's raylet")
+        yield replace(found, address=head.address)
     finally:
+        head.kill()
         shutil.rmtree(folder, ignore_errors=True)
 
 
