@@ -41,6 +41,13 @@ class StuckDetector:
             return False
         text = " ".join(b.text for b in result.content if isinstance(b, Text))
         seen = (call.name, json.dumps(call.arguments, sort_keys=True), _NUMBER.sub("0", text))
+        return self._count(seen)
+
+    def record_problems(self, problems: tuple[str, ...]) -> bool:
+        """Count a reply of which no call could be run; return whether the agent is stuck."""
+        return self._count(problems)
+
+    def _count(self, seen: tuple[str, ...]) -> bool:
         # Only adjacent calls are compared: an agent that alternates between two calls is left to
         # the budget.
         self._row = self._row + 1 if seen == self._last else 1

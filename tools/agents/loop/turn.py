@@ -219,12 +219,13 @@ class _Turn:
                     return report
                 if self._unconfirmed:
                     raise _Ended("refusal", UNCONFIRMED, "blocked")
-                if self._stuck:
-                    # The kind is stored with the turn, so that it keeps its name.
-                    raise _Ended("watchdog", STUCK)
             elif self._problems:
                 texts = tuple(Text(problem) for problem in self._problems)
                 await self._transcript.append(Message("user", texts))
+                self._stuck = self._stuck_detector.record_problems(self._problems)
+            if self._stuck:
+                # The kind is stored with the turn, so that it keeps its name.
+                raise _Ended("watchdog", STUCK)
             # After ``pause_turn`` the provider continues by itself; a cut reply has to be resumed.
             if reply.stop_reason in CUT:
                 await self._transcript.append(Message("user", (Text(CUT_SHORT),)))

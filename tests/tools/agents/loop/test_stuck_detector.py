@@ -38,3 +38,11 @@ def test_the_same_picture_again_is_no_progress() -> None:
     shots = [ToolResult("c", (Image(f"f{n}", "image/png", 1280, 720),)) for n in range(2)]
     assert stuck_after([(look, shots[0])] * (LONGEST_ROW + 1))[-1]
     assert not any(stuck_after([(look, shots[0]), (look, shots[1])] * LONGEST_ROW))
+
+
+def test_equal_problems_of_replies_are_detected_and_a_call_begins_anew() -> None:
+    detector = StuckDetector()
+    row = [detector.record_problems(("The call of a was not run.",)) for _ in range(LONGEST_ROW)]
+    assert row == [False] * (LONGEST_ROW - 1) + [True]
+    assert not detector.record(LIST, result("a"))
+    assert not detector.record_problems(("The call of a was not run.",))

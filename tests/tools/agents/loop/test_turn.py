@@ -398,6 +398,11 @@ def test_a_stuck_agent_is_ended() -> None:
     assert end.steps == len(toolbox.called) == 20
 
 
+def test_an_agent_that_calls_only_what_is_not_offered_is_ended() -> None:
+    end = turn(ModelOf(*[reply(CLICK)] * 30), None, ToolboxOf(computer=False))
+    assert (end.outcome, end.error_kind, end.steps) == ("failed", "watchdog", 20)
+
+
 def test_only_the_last_computer_call_of_a_reply_is_to_have_a_picture() -> None:
     toolbox = ToolboxOf()
     turn(ModelOf(reply(RUN, CLICK, TYPE), reply(CLICK, TYPE, RUN), reply(Text("."))), None, toolbox)
