@@ -6,15 +6,24 @@ Deskhand removes repeated calls itself, so its own records cannot show that one 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from socket import create_server, socket
+from typing import Any
 
-from deskhand.tools.agents.scripted.script.script import Script, read_script
+from starlette.responses import Response
+
+from deskhand.tools.agents.scripted.script.endpoint import Endpoint
+from deskhand.tools.agents.scripted.script.player import PlayedTurn
+from deskhand.tools.agents.scripted.script.request import Request
+from deskhand.tools.agents.scripted.script.script import Fault, Script, read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import PATIENCE, until
 
-SCRIPT = "counted-steps"
+STEPS = "counted-steps"
+OPEN, PAGE = "open", "page"
+"""Action of a command that ends when the page of its chat is shown, and of that page."""
+Json = dict[str, Any]
 
 
 class ActionLog:
@@ -24,6 +33,8 @@ class ActionLog:
         self._server = create_server((address, 0))
         self.address, self.port = self._server.getsockname()
         self.lines: list[str] = []
+        self.asked: list[str] = []
+        """The replies that models were asked for, ``reply-`` and their number in the script."""
         self._held: set[str] = set()
         self._changed = threading.Condition()
 
@@ -58,9 +69,27 @@ class ActionLog:
         """Return what was done more than once."""
         return [line for line, count in Counter(self.lines).items() if count > 1]
 
+    def of_chat(self, chat: str) -> Counter[str]:
+        """Return how often each action of a chat was done."""
+        split = (line.split() for line in self.lines)
+        return Counter(action for action, named in split if named == chat)
+
+    def add(self, line: str) -> None:
+        """Record what was done, as another witness than the commands has seen it."""
+        with self._changed:
+            self.lines.append(line)
+            self._changed.notify_all()
+
+    def answer(self, reply: str) -> None:
+        """Return when a model may give a reply, which can be held as commands are."""
+        with self._changed:
+            self.asked.append(reply)
+            self._changed.wait_for(lambda: reply not in self._held)
+
     def clear(self) -> None:
         """Forget what was done."""
         self.lines.clear()
+        self.asked.clear()
 
     def _serve(self) -> None:
         while True:
@@ -75,36 +104,60 @@ class ActionLog:
             line = lines.readline().strip()
             if not line:
                 return
+            self.add(line)
             with self._changed:
-                self.lines.append(line)
-                self._changed.wait_for(lambda: not line.startswith(tuple(self._held)))
+                self._changed.wait_for(lambda: self._may_end(line))
             with suppress(OSError):
                 lines.write("go on\n")
 
+    def _may_end(self, line: str) -> bool:
+        action, chat = line.split()
+        is_shown = action != OPEN or f"{PAGE} {chat}" in self.lines
+        return is_shown and not line.startswith(tuple(self._held))
 
-@contextmanager
-def counted_model(log: ActionLog, steps: int) -> Iterator[dict[str, str]]:
-    """Serve a model whose agents run so many commands; the value is the planes' environment.
 
-    A command sends its step, and the name of the chat's working directory.
-    """
-    command = (
+def command(log: ActionLog, action: str) -> Json:
+    """Return the call of a command that sends an action and the name of its working directory."""
+    line = (
         f"bash -c 'exec 3<>/dev/tcp/{log.address}/{log.port};"
-        ' echo "{name} $(basename "$PWD")" >&3; read -r -u 3 answer\''
+        f' echo "{action} $(basename "$PWD")" >&3; read -r -u 3 answer\''
     )
-    calls = [
-        {"calls": [{"execute": {"command": command.replace("{name}", f"step-{number}")}}]}
-        for number in range(1, steps + 1)
-    ]
-    script = read_script(SCRIPT, {"steps": [*calls, {"say": "All done."}]})
-    with served_model(script) as environment:
-        yield environment
+    return {"calls": [{"execute": {"command": line}}]}
+
+
+def script_of_steps(log: ActionLog, steps: int) -> Script:
+    """Return a script whose agents run so many commands, ``step-1`` and so on."""
+    calls = [command(log, f"step-{number}") for number in range(1, steps + 1)]
+    return read_script(STEPS, {"steps": [*calls, {"say": "All done."}]})
+
+
+class HeldModel(ScriptedModelServer):
+    """The scripted model, whose replies a log may hold."""
+
+    def __init__(self, scripts: Sequence[Script], log: ActionLog) -> None:
+        super().__init__(scripts)
+        self._actions = log
+
+    async def _deliver(
+        self,
+        endpoint: Endpoint,
+        turn: PlayedTurn,
+        request: Request,
+        fault: Fault | None,
+        dropped: Sequence[Json],
+    ) -> Response:
+        await asyncio.to_thread(self._actions.answer, f"reply-{turn.step}")
+        return await super()._deliver(endpoint, turn, request, fault, dropped)
+
+
+def served_model(script: Script) -> AbstractContextManager[dict[str, str]]:
+    """Serve a script as the model; the value is the planes' environment."""
+    return served(ScriptedModelServer([script]), script.name)
 
 
 @contextmanager
-def served_model(script: Script) -> Iterator[dict[str, str]]:
-    """Serve a script as the model; the value is the planes' environment."""
-    server = ScriptedModelServer([script])
+def served(server: ScriptedModelServer, model: str) -> Iterator[dict[str, str]]:
+    """Serve models, one of them by default; the value is the planes' environment."""
     started, ending = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
@@ -121,7 +174,7 @@ def served_model(script: Script) -> Iterator[dict[str, str]]:
             "ANTHROPIC_API_KEY": server.api_key,
             "ANTHROPIC_BASE_URL": server.url,
             "DESKHAND_APPROVAL": "auto",
-            "DESKHAND_MODEL": script.name,
+            "DESKHAND_MODEL": model,
         }
     finally:
         loop.call_soon_threadsafe(ending.set)

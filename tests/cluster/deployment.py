@@ -7,12 +7,10 @@ import json
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from socket import SHUT_WR, create_connection, create_server, socket
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -20,8 +18,10 @@ import httpx2
 import psutil
 
 from deskhand.tools.cluster.member import Member
+from deskhand.tools.cluster.trust import ClusterTls
 from tests.cluster.hosts import Host, Network, network
 from tests.cluster.ray_head import HEALTH, RayHead
+from tests.cluster.round_robin import RoundRobin
 from tests.live_trees import below, commands_below, running
 from tests.postgres_server import PostgresServer
 from tests.system.certificates import ServerCertificate, server_certificate
@@ -35,7 +35,7 @@ Json = dict[str, Any]
 RECONNECTING = HEALTH | {"gcs_rpc_server_reconnect_timeout_s": 5}
 PLACES = 6
 NODES = ("n1", "n2")
-VIEWERS_PORT = 7445
+GATE_PORT, VIEWERS_PORT = 7444, 7445
 
 
 @dataclass
@@ -110,6 +110,12 @@ class Node(Program):
 
     host: Host = field(kw_only=True)
     data: Path = field(kw_only=True)
+    places: int = field(kw_only=True)
+
+    @property
+    def gate(self) -> tuple[str, int]:
+        """Where control planes reach its gate."""
+        return self.host.address, GATE_PORT
 
     def power_off(self) -> None:
         """Cut the host off and kill all its processes."""
@@ -134,51 +140,6 @@ class Node(Program):
         """Return the processes of the host whose command line contains a name."""
         commands = running(self.processes(), psutil.Process.cmdline)
         return [process for process, line in commands.items() if name in " ".join(line)]
-
-
-class RoundRobin:
-    """A TCP proxy that gives each connection to the next of its targets that accepts it."""
-
-    def __init__(self, targets: list[int]) -> None:
-        self.targets = targets
-        self._next = 0
-        self._server = create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._server.getsockname()[1]}"
-
-    def __enter__(self) -> "RoundRobin":
-        threading.Thread(target=self._serve, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.close()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                client, _ = self._server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._join, args=(client,), daemon=True).start()
-
-    def _join(self, client: socket) -> None:
-        with client:
-            for _ in self.targets:
-                self._next += 1
-                port = self.targets[self._next % len(self.targets)]
-                with suppress(OSError), create_connection(("127.0.0.1", port)) as target:
-                    back = threading.Thread(target=_copy, args=(target, client), daemon=True)
-                    back.start()
-                    _copy(client, target)
-                    back.join()
-                    return
-
-
-def _copy(source: socket, target: socket) -> None:
-    with suppress(OSError):
-        while data := source.recv(1 << 16):
-            target.sendall(data)
-    with suppress(OSError):
-        target.shutdown(SHUT_WR)
 
 
 @dataclass
@@ -213,6 +174,18 @@ class Deployment:
         assert "result" in answer, answer
         found: Json = answer["result"]
         return found
+
+    def ask_gate(self, node: Node, method: str, path: str, body: Json) -> httpx2.Response:
+        """Ask a gate as the first control plane does."""
+        member = Member("node", node.host.name)
+        host, port = node.gate
+        context = ClusterTls(self.certificates).client_context
+        with httpx2.Client(verify=context, trust_env=False, timeout=PATIENCE) as http:
+            return http.request(
+                *(method, f"https://{host}:{port}{path}"),
+                json=body,
+                extensions={"sni_hostname": member.host},
+            )
 
     @property
     def certificates(self) -> Path:
@@ -331,6 +304,11 @@ def deployment(
             found.http.close()
 
 
+def data_of(folder: Path, node: str) -> Path:
+    """Return the data directory of a node in the folder of a deployment."""
+    return folder / f"data-{node}"
+
+
 def _port(url: str) -> int:
     return int(url.rpartition(":")[2])
 
@@ -347,10 +325,10 @@ def _node(
     viewers: ServerCertificate,
 ) -> Node:
     cluster.issue(Member("node", host.name))
-    data, run = folder / f"data-{host.name}", folder / f"run-{host.name}"
+    data, run = data_of(folder, host.name), folder / f"run-{host.name}"
     run.mkdir(mode=0o711)
     command = [
-        *(DESKHAND, "node", "--listen", f"{host.address}:7444", "--cluster", head),
+        *(DESKHAND, "node", "--listen", f"{host.address}:{GATE_PORT}", "--cluster", head),
         *("--places", str(places), "--certificates", str(cluster.folder / host.name)),
         *("--data-dir", str(data), "--public-listen", f"{host.address}:{VIEWERS_PORT}"),
         *("--public-url", f"wss://{host.address}:{VIEWERS_PORT}"),
@@ -360,7 +338,7 @@ def _node(
     uid_base = str(2_010_000_000 + 1_000_000 * index)
     own = {**environment, "DESKHAND_RUN_DIR": str(run), "DESKHAND_UID_BASE": uid_base}
     log = folder / f"{host.name}.log"
-    node = Node(host.command(*command), own, log, host=host, data=data)
+    node = Node(host.command(*command), own, log, host=host, data=data, places=places)
 
     def end() -> None:
         node.end()

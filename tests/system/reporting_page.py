@@ -30,9 +30,11 @@ class PageHandler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[int]:
-    """Serve requests on loopback until the block ends; the value is the port."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+def serving(
+    handler: Callable[..., BaseHTTPRequestHandler], address: str = "127.0.0.1"
+) -> Iterator[int]:
+    """Serve requests at an address until the block ends; the value is the port."""
+    with ThreadingHTTPServer((address, 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
