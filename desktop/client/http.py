@@ -117,9 +117,10 @@ class DesktopClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections; twice is fine."""
-        if self._pool is not None and not self._shared:
-            self._pool.close()
+        """Close all connections, of a pool that is shared those in use here; twice is fine."""
+        if self._connections is not None:
+            end = self._connections.end if self._shared else self._connections.close
+            end()
         await self._http.aclose()
 
     async def request(

@@ -103,6 +103,9 @@ class Connections:
     def __init__(self, pool: ConnectionPool, heads: RequestHeads) -> None:
         self._pool = pool
         self._heads = heads
+        self._used: set[Connection] = set()
+        """Those that requests of this service use now."""
+        self._has_ended = False
 
     async def request(self, request: ClientRequest, timeout: float) -> WholeResponse:
         """Send a request and return its response; cancelling ends the request at the service.
@@ -119,6 +122,7 @@ class Connections:
         try:
             return WholeResponse(head, await connection.rest(timeout))
         finally:
+            self._used.discard(connection)
             self._pool.release(connection)
 
     @asynccontextmanager
@@ -138,25 +142,41 @@ class Connections:
         try:
             yield DirectReply(head, connection)
         finally:
+            self._used.discard(connection)
             self._pool.release(connection)
 
     def close(self) -> None:
         """Close all connections of the place; requests end with `ConnectionLost`."""
         self._pool.close()
 
+    def end(self) -> None:
+        """Make no requests any more: those of this service end with `ConnectionLost`.
+
+        Other services at the place keep theirs.
+        """
+        self._has_ended = True
+        for connection in self._used:
+            connection.close()
+
     async def _begun(
         self, request: ClientRequest, timeout: float | None, upload: Upload | None = None
     ) -> tuple[Connection, ResponseHead]:
+        self._check()
         data = self._heads.encoded(request)
         connection = self._pool.taken()
         if connection is not None:
             try:
                 return connection, await self._begin(connection, data, request, timeout, upload)
             except ConnectionLost as error:
-                if error.has_begun or request.method not in ("GET", "HEAD") or upload is not None:
+                is_repeatable = request.method in ("GET", "HEAD") and upload is None
+                if error.has_begun or not is_repeatable or self._has_ended:
                     raise
         connection = await self._pool.opened(timeout)
         return connection, await self._begin(connection, data, request, timeout, upload)
+
+    def _check(self) -> None:
+        if self._has_ended:
+            raise ConnectionLost("the client is closed", has_begun=False)
 
     async def _begin(
         self,
@@ -166,7 +186,9 @@ class Connections:
         timeout: float | None,
         upload: Upload | None,
     ) -> ResponseHead:
+        self._used.add(connection)
         try:
+            self._check()
             return await connection.begin(
                 data,
                 timeout,
@@ -175,6 +197,7 @@ class Connections:
                 has_content=request.method != "HEAD",
             )
         except BaseException:
+            self._used.discard(connection)
             self._pool.drop(connection)
             raise
 

@@ -7,7 +7,8 @@ this control plane knows the desktops of all others; `locate` reads them at once
 
 - `ready` is the only state in which a desktop can be used. Which gate leads to it is in its row.
 - Everyone may ask for an end (`ending`); the placer ends it on its node.
-- `lost` is decided by the placer alone: its node is gone, or does not have it any more.
+- `lost` is decided by the placer alone: its node is gone, or does not have it any more. Requests
+  that wait for the desktop end then.
 - `on_start` and `on_end` are called by the control plane that leads, so that one of them follows
   the reports of a desktop and stores what it has left.
 """
@@ -319,6 +320,7 @@ class ClusterFleet:
             {row.name: node_of(row, now) for row in nodes},
         )
         for desktop_id in before.desktops.keys() - self._placed.desktops.keys():
+            # No packet tells that a host is gone: a call would wait for its whole timeout.
             await self._clients.forget(desktop_id)
             self._end(desktop_id)
         for one in self._placed.newest_first():

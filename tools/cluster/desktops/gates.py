@@ -47,7 +47,7 @@ class GateClients:
         return self._desktops[key]
 
     async def forget(self, desktop_id: str) -> None:
-        """Close the client of a desktop that has ended."""
+        """Close the client of a desktop that has ended; its requests end."""
         for key in [key for key in self._desktops if key[1] == desktop_id]:
             await self._desktops.pop(key).close()
 

@@ -33,6 +33,7 @@ class Server:
     def __init__(self, play: Play) -> None:
         self._play = play
         self.opened = 0
+        self.place: Path | ServicePlace = Path()
         self.asked = asyncio.Event()
         """Set when a request has come."""
         self.sent = 0
@@ -72,6 +73,7 @@ def run(
             place: Path | ServicePlace = ServicePlace("127.0.0.1", port)
         else:
             listening, place = await asyncio.start_unix_server(server, str(unix)), unix
+        server.place = place
         connections = Connections(ConnectionPool(place), HEADS)
         try:
             async with asyncio.timeout(PATIENCE):
@@ -500,6 +502,42 @@ def test_a_closed_client_ends_its_requests() -> None:
             await request
 
     run(silent, scenario)
+
+
+def second_held(server: Server) -> Play:
+    """Answer the first request of each connection, and no other."""
+
+    async def play(_: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await server.requested(reader)
+        writer.write(OK)
+        server.asked.clear()
+        while await server.requested(reader):
+            pass
+
+    return play
+
+
+def test_the_end_of_a_service_ends_its_requests_and_not_those_of_others_at_its_place() -> None:
+    async def scenario(_: Connections, server: Server) -> None:
+        pool = ConnectionPool(server.place)
+        ending, staying = Connections(pool, HEADS), Connections(pool, HEADS)
+        requests = []
+        for one in (ending, staying):
+            await one.request(REQUEST, PATIENCE)
+            requests.append(asyncio.create_task(one.request(REQUEST, PATIENCE)))
+            await server.asked.wait()
+        ending.end()
+        # It is not sent again, though it can be repeated.
+        with pytest.raises(ConnectionLost):
+            await requests[0]
+        with pytest.raises(ConnectionLost):
+            await ending.request(REQUEST, PATIENCE)
+        assert (server.opened, requests[1].done()) == (2, False)
+        requests[1].cancel()
+        await asyncio.gather(requests[1], return_exceptions=True)
+        pool.close()
+
+    run(second_held, scenario)
 
 
 def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:

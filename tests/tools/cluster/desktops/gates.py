@@ -54,6 +54,14 @@ class FakeGate:
         self.revoked += (await request.json())["credentials"]
         return Response(status_code=204)
 
+    async def hold(self, request: Request) -> Response:
+        """Answer nothing until the client leaves, as the gate of a host that was cut off."""
+        self.asked.append(f"GET {request.url.path}")
+        await request.receive()
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        return Response(status_code=204)
+
     async def answer(self, request: Request) -> Response:
         path = request.url.path
         self.asked.append(f"{request.method} {path}")
@@ -94,6 +102,7 @@ async def gate(cluster: Cluster) -> AsyncIterator[FakeGate]:
     fake = FakeGate()
     routes = [
         Route("/revocations", fake.revoke, methods=["POST"]),
+        Route("/desktops/{desktop_id}/held", fake.hold, methods=["GET"]),
         Route("/{path:path}", fake.answer, methods=["GET", "POST", "DELETE"]),
     ]
     folder = cluster.folder / "n7"

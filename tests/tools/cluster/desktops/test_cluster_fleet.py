@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from starlette.responses import JSONResponse
 
+from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.cluster.desktops.cluster_fleet import ClusterFleet
 from deskhand.tools.conversation.uploaded import UploadedFile
@@ -278,6 +279,22 @@ def test_a_lost_desktop_has_ended_when_its_node_can_be_asked(tmp_path: Path) -> 
         await f.store.write(partial(nodes.seen, name="n7"))
         f.fleet.reported()
         await ended
+
+    play(tmp_path, scenario)
+
+
+def test_a_request_to_a_desktop_ends_when_it_is_lost_with_its_node(tmp_path: Path) -> None:
+    async def scenario(f: OpenFleet) -> None:
+        desktop_id = await f.started()
+        client = f.fleet.client(desktop_id)
+        request = asyncio.create_task(client.request("GET", "/held", timeout=2 * LIMIT))
+        await until(lambda: f.gate.asked[-1:] == [f"GET /desktops/{desktop_id}/held"])
+        await f.store.write(partial(nodes.change, name="n7", seen_at=0.0))
+        await f.move(desktop_id, LOST, reason="its node n7 does not answer")
+        with pytest.raises(DesktopUnavailable):
+            await request
+        # The node may be back for others.
+        assert await f.fleet.profiles.all() == ()
 
     play(tmp_path, scenario)
 
