@@ -57,7 +57,9 @@ def test_each_control_plane_leaves_what_others_continue_and_one_takes_over() -> 
     ]
 
 
-@pytest.mark.parametrize("failure", [StoreUnavailable("the database", "it restarts"), OSError("no node")])
+@pytest.mark.parametrize(
+    "failure", [StoreUnavailable("the database", "it restarts"), OSError("no node")]
+)
 def test_what_cannot_be_taken_over_now_is_taken_over_later(
     failure: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
