@@ -10,6 +10,7 @@ import httpx2
 from deskhand.tools.cluster.errors import PeerRefused
 from deskhand.tools.cluster.member import Member
 from deskhand.tools.cluster.trust import ClusterTls
+from deskhand.tools.store.database import uncancelled
 
 from .errors import BadAnswer, GateRefused, GateUnreachable, GateUntrusted
 from .node_answer import NodeAnswer
@@ -19,7 +20,9 @@ ASK_SECONDS = 3.0
 START_SECONDS = 75.0
 """For a start, which a node gives up after 60 s."""
 END_SECONDS = 30.0
-CONNECT_SECONDS = 3.0
+CONNECT_SECONDS = 2.0
+"""Less than a request may take: `httpcore2` closes the socket of a TLS handshake that takes too
+long, and leaves that of a cancelled one open until it is collected (``AnyIOStream.start_tls``)."""
 HAS_EXPIRED = 10
 """X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL's x509_vfy.h."""
 
@@ -54,13 +57,13 @@ class Gates:
         await asyncio.gather(*[client.aclose() for client in clients.values()])
 
     async def node(self, name: str, address: str) -> NodeAnswer:
-        """Return a node as its gate describes it.
+        """Return a node as its gate describes it; cancelling takes effect after the answer.
 
         Raises:
             GateUnreachable: If it does not answer in time, or is another one.
             GateRefused: If it answers with an error.
         """
-        data = await self._answer(name, address, "GET", "/node", ASK_SECONDS)
+        data = await uncancelled(self._answer(name, address, "GET", "/node", ASK_SECONDS))
         try:
             answer = NodeAnswer.of_json(data)
         except BadAnswer as error:

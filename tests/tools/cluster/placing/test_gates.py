@@ -45,6 +45,35 @@ def test_a_refusal_has_its_code_and_its_sentence(tmp_path: Path) -> None:
     played(tmp_path, scenario)
 
 
+@pytest.mark.slow("a host that accepts connections and says nothing")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_no_connection_stays_open_to_a_host_that_says_nothing(
+    tmp_path: Path, is_cancelled: bool
+) -> None:
+    async def scenario(_: Cluster, gate: FakeGate, client: Gates) -> None:
+        began, left = asyncio.Event(), asyncio.Event()
+
+        async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            began.set()
+            await reader.read()
+            left.set()
+            writer.transport.abort()
+
+        async with await asyncio.start_server(silent, "127.0.0.1", 0) as host:
+            port = host.sockets[0].getsockname()[1]
+            asking = asyncio.create_task(client.node("n7", f"127.0.0.1:{port}"))
+            await began.wait()
+            if is_cancelled:
+                asking.cancel()
+            error = asyncio.CancelledError if is_cancelled else GateUnreachable
+            with pytest.raises(error):
+                await asking
+            # A socket that waits for the garbage collector would stay open.
+            await left.wait()
+
+    played(tmp_path, scenario)
+
+
 def test_a_gate_of_another_node_is_not_asked(tmp_path: Path) -> None:
     async def scenario(_: Cluster, gate: FakeGate, client: Gates) -> None:
         with pytest.raises(GateUnreachable, match="node n8 at"):
