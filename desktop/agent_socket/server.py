@@ -51,6 +51,9 @@ class AgentAnswer:
 class AgentServices(Protocol):
     """The part of a desktop that the agent's socket serves."""
 
+    async def starts_settled(self) -> None:
+        """Return when the commands that start at this moment are among the running ones."""
+
     def commands(self) -> Sequence[CommandRoot]:
         """Return the running commands."""
 
@@ -138,6 +141,8 @@ class AgentSocketServer:
     async def _origin(self, peer: Peer) -> RequestOrigin:
         if peer.uid == self._browser_user:
             return RequestOrigin(browser=True)
+        # A command may ask before its start is known here.
+        await self._services.starts_settled()
         commands, launchers = self._services.commands(), self._services.launchers()
         ancestry = await asyncio.to_thread(peer.ancestry)
         return origin_of(ancestry, commands, launchers)

@@ -104,7 +104,7 @@ class Registry:
         """Results of tool calls, of processes and of all other routes that share it."""
         self._wall = wall
         self._launcher = launcher or ChildLauncher(clock)
-        self._spawner = Spawner(self._launcher)
+        self.spawner = Spawner(self._launcher)
         self._scheduler = FairScheduler()
         self._marker = f"DESKHAND_PROCESS={uuid4()}"
         self._records: dict[str, Record] = {}
@@ -119,7 +119,7 @@ class Registry:
 
     async def __aenter__(self) -> Self:
         """Start the spawn thread."""
-        self._spawner.open()
+        self.spawner.open()
         return self
 
     async def __aexit__(
@@ -274,7 +274,7 @@ class Registry:
             process.close()
             if self._scheduler.used_up():
                 await asyncio.sleep(0)
-        await asyncio.to_thread(self._spawner.close)
+        await asyncio.to_thread(self.spawner.close)
 
     async def _spawn_process(
         self, process_id: str, request: StartRequest, chat: CallingChat | None
@@ -301,7 +301,7 @@ class Registry:
             copy=lambda: copy or output_copies.own_copy(self._settings.output_folder, process_id),
         )
         with output_copies.closed_on_error(copy):
-            spawned = await self._spawner.spawn(spawn_request)
+            spawned = await self.spawner.spawn(spawn_request)
         record = Record(
             id=process_id,
             request=request,

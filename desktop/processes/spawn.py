@@ -91,6 +91,7 @@ class Spawner:
         self._requests: SimpleQueue[tuple[SpawnRequest, Future[Spawned]] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="spawn", daemon=True)
         self._launcher = launcher or ChildLauncher()
+        self._starting: set[asyncio.Future[Spawned]] = set()
 
     def open(self) -> None:
         """Start the thread."""
@@ -110,7 +111,16 @@ class Spawner:
         """
         result: Future[Spawned] = Future()
         self._requests.put((request, result))
-        return await asyncio.wrap_future(result)
+        started = asyncio.wrap_future(result)
+        self._starting.add(started)
+        started.add_done_callback(self._starting.discard)
+        return await started
+
+    async def settled(self) -> None:
+        """Return when each start that is under way has ended, and its caller has continued."""
+        if self._starting:
+            # The callers wait for the same futures for longer, so they are woken first.
+            await asyncio.wait(self._starting)
 
     def _work(self) -> None:
         while (item := self._requests.get()) is not None:

@@ -63,6 +63,10 @@ class AgentRequests:
     """Returns the pids of the programs by which a person launches others."""
     status_messages: StatusMessages = field(default_factory=StatusMessages)
 
+    async def starts_settled(self) -> None:
+        """Return when the commands that start at this moment are among the running ones."""
+        await self.registry.spawner.settled()
+
     def commands(self) -> Sequence[CommandRoot]:
         """Return the running commands."""
         return [

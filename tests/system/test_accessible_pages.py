@@ -82,6 +82,8 @@ def open_fork(page: Page) -> None:
 
 
 def open_keys(page: Page) -> None:
+    # The list is filled when the page begins to listen to keys.
+    expect(page.locator("#keys-list dt").first).to_be_attached()
     page.keyboard.press("?")
     expect(page.locator("#keys")).to_be_visible()
 

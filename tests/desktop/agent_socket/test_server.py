@@ -38,8 +38,16 @@ class FakeServices:
     origins: list[RequestOrigin] = field(default_factory=list)
     refusing: bool = False
     panel: tuple[int, ...] = ()
+    starting: bool = False
+    """Whether the command that asks is not known yet."""
+
+    async def starts_settled(self) -> None:
+        await asyncio.sleep(0)
+        self.starting = False
 
     def commands(self) -> Sequence[CommandRoot]:
+        if self.starting:
+            return []
         own = start_ticks(os.getpid())
         assert own is not None
         return [CommandRoot(ProcessLink(os.getpid(), own), CallingChat("a"))]
@@ -108,6 +116,17 @@ def test_a_request_is_answered_for_the_chat_of_its_process(tmp_path: Path) -> No
             await writer.drain()
         assert await answer(reader) == {"chat_id": "a"}
         assert await reader.read() == b""
+        writer.close()
+
+    play(tmp_path, scenario)
+
+
+def test_a_command_may_ask_before_its_start_is_known(tmp_path: Path) -> None:
+    async def scenario(services: FakeServices, connect: Connect) -> None:
+        services.starting = True
+        reader, writer = await connect()
+        writer.write(STATUS)
+        assert await answer(reader) == {"chat_id": "a"}
         writer.close()
 
     play(tmp_path, scenario)

@@ -50,6 +50,32 @@ def test_a_wish_that_was_withdrawn_starts_nothing(tmp_path: Path) -> None:
     assert not started
 
 
+def test_a_start_is_settled_when_its_caller_has_it(tmp_path: Path) -> None:
+    wrong = {"PATH": "/usr/bin:/bin", "A": "nul \0 inside"}
+    seen: list[str] = []
+
+    async def start(spawner: Spawner) -> None:
+        with pytest.raises(StartFailed):
+            await spawner.spawn(SpawnRequest("true", [tmp_path], wrong))
+        seen.append("caller")
+
+    async def scenario() -> None:
+        spawner = Spawner()
+        await spawner.settled()
+        starting = asyncio.create_task(start(spawner))
+        await asyncio.sleep(0)
+        settling = asyncio.create_task(spawner.settled())
+        await asyncio.sleep(0)
+        spawner.open()
+        await settling
+        seen.append("settled")
+        await starting
+        await asyncio.to_thread(spawner.close)
+
+    asyncio.run(scenario())
+    assert seen == ["caller", "settled"]
+
+
 def test_each_error_of_the_system_is_reported(tmp_path: Path) -> None:
     async def scenario() -> None:
         spawner = Spawner()
