@@ -6,12 +6,14 @@ group by the setgid bit, and its rights by a default ACL (acl(5)), which also re
 The group of a directory is its only record: one that no directory has is free.
 """
 
+import fcntl
 import grp
 import logging
 import os
 import shutil
 import struct
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,7 +77,8 @@ class Workdirs:
     def of(self, root_id: str) -> Workdir:
         """Return the working directory of a root chat; it is created at the first call.
 
-        Of two calls at once, neither would see the group of the other's directory.
+        Another control plane may use the folder. Of two that create a directory at once, neither
+        would see the group of the other's, so one waits for the other.
         """
         self.prepare()
         path = self._folder / root_id
@@ -84,9 +87,10 @@ class Workdirs:
             return Workdir(path, None)
         with suppress(FileNotFoundError):
             return Workdir(path, path.stat().st_gid)
-        group = self._free_group()
-        path.mkdir(mode=0o700)
-        os.chown(path, -1, group)
+        with self._locked():
+            group = self._free_group()
+            path.mkdir(mode=0o700)
+            os.chown(path, -1, group)
         # After chown(2), which clears the setgid bit.
         path.chmod(0o2770)
         try:
@@ -99,7 +103,20 @@ class Workdirs:
         """Remove the working directory of a root chat whose desktops have ended, if it has one."""
         shutil.rmtree(self._folder / root_id, ignore_errors=True)
 
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        # Only root can open the folder, as others may not list it.
+        folder = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
     def _free_group(self) -> int:
-        used = {path.stat().st_gid for path in self._folder.iterdir()}
-        used |= {entry.gr_gid for entry in grp.getgrall()}
+        used = {entry.gr_gid for entry in grp.getgrall()}
+        for path in self._folder.iterdir():
+            # Another control plane may have removed it meanwhile.
+            with suppress(FileNotFoundError):
+                used.add(path.stat().st_gid)
         return next(group for group in GROUPS if group not in used)

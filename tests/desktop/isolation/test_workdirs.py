@@ -1,5 +1,6 @@
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,20 @@ def test_new_files_belong_to_the_group_whatever_the_umask_is(tmp_path: Path) -> 
     for path, rights in ((found.path / "below", 0o770), (found.path / "below" / "file", 0o660)):
         assert path.stat().st_gid == found.group
         assert stat.S_IMODE(path.stat().st_mode) & 0o777 == rights
+
+
+@pytest.mark.root
+def test_several_control_planes_use_one_folder_at_once(tmp_path: Path) -> None:
+    def groups_of(plane: int) -> list[int | None]:
+        kept = []
+        for number in range(40):
+            found = workdirs(tmp_path).of(f"{plane}-{number}")
+            if number % 2:
+                workdirs(tmp_path).remove(found.path.name)
+            else:
+                kept.append(found.group)
+        return kept
+
+    with ThreadPoolExecutor(4) as pool:
+        groups = [group for found in pool.map(groups_of, range(4)) for group in found]
+    assert len(set(groups)) == len(groups) == 80
