@@ -87,6 +87,9 @@ def test_another_user_gets_no_launcher(installed: Installation) -> None:
 def test_without_a_launcher_the_control_plane_names_what_is_missing(
     installed: Installation,
 ) -> None:
+    # A launcher gives the data directory to the user of the control plane.
+    with started_launcher(installed, {"DESKHAND_RUN_DIR": str(installed.folder / "run")}):
+        pass
     ended = subprocess.run(
         [*without_rights(installed.program), "up", "--data-dir", str(installed.data)],
         env={**os.environ, "DESKHAND_LAUNCHER": "/nowhere/launcher.sock"},

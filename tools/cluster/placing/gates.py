@@ -1,6 +1,7 @@
 """Requests to the gates of nodes, over TLS with the certificates of both ends."""
 
 import asyncio
+import logging
 import ssl
 from datetime import UTC, datetime
 from typing import Any, Protocol, Self
@@ -10,19 +11,19 @@ import httpx2
 from deskhand.tools.cluster.errors import PeerRefused
 from deskhand.tools.cluster.member import Member
 from deskhand.tools.cluster.trust import ClusterTls
-from deskhand.tools.store.database import uncancelled
 
+from .connecting import Connecting
 from .errors import BadAnswer, GateRefused, GateUnreachable, GateUntrusted
 from .node_answer import NodeAnswer
 
+log = logging.getLogger(__name__)
 Json = dict[str, Any]
 ASK_SECONDS = 3.0
 START_SECONDS = 75.0
 """For a start, which a node gives up after 60 s."""
 END_SECONDS = 30.0
 CONNECT_SECONDS = 2.0
-"""Less than a request may take: `httpcore2` closes the socket of a TLS handshake that takes too
-long, and leaves that of a cancelled one open until it is collected (``AnyIOStream.start_tls``)."""
+"""For the connection, and for its TLS handshake; cancelling waits for the end of that."""
 HAS_EXPIRED = 10
 """X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL's x509_vfy.h."""
 
@@ -54,16 +55,19 @@ class Gates:
 
     async def __aexit__(self, *_: object) -> None:
         clients, self._clients = self._clients, {}
-        await asyncio.gather(*[client.aclose() for client in clients.values()])
+        closing = [client.aclose() for client in clients.values()]
+        for failure in await asyncio.gather(*closing, return_exceptions=True):
+            if failure is not None:
+                log.warning("connections to a gate were not closed: %r", failure)
 
     async def node(self, name: str, address: str) -> NodeAnswer:
-        """Return a node as its gate describes it; cancelling takes effect after the answer.
+        """Return a node as its gate describes it.
 
         Raises:
             GateUnreachable: If it does not answer in time, or is another one.
             GateRefused: If it answers with an error.
         """
-        data = await uncancelled(self._answer(name, address, "GET", "/node", ASK_SECONDS))
+        data = await self._answer(name, address, "GET", "/node", ASK_SECONDS)
         try:
             answer = NodeAnswer.of_json(data)
         except BadAnswer as error:
@@ -111,12 +115,14 @@ class Gates:
         try:
             # A limit for all of it: those of the client are for each read.
             async with asyncio.timeout(seconds):
-                response = await self._client(name, address).request(
+                connecting, host = Connecting(), Member("node", name).host
+                request = self._client(name, address).request(
                     method,
                     f"https://{address}{path}",
                     json=body,
-                    extensions={"sni_hostname": Member("node", name).host},
+                    extensions={"sni_hostname": host, "trace": connecting.trace},
                 )
+                response = await connecting.keep(request)
             self._check(response, name)
             data = response.json() if response.content else None
         except TimeoutError as error:
