@@ -6,8 +6,8 @@ Deskhand removes repeated calls itself, so its own records cannot show that one 
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from socket import create_server, socket
 from typing import Any
 
@@ -18,6 +18,7 @@ from deskhand.tools.agents.scripted.script.player import PlayedTurn
 from deskhand.tools.agents.scripted.script.request import Request
 from deskhand.tools.agents.scripted.script.script import Fault, Script, read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from tests.system.served_models import served
 from tests.system.services import PATIENCE, until
 
 STEPS = "counted-steps"
@@ -153,30 +154,3 @@ class HeldModel(ScriptedModelServer):
 def served_model(script: Script) -> AbstractContextManager[dict[str, str]]:
     """Serve a script as the model; the value is the planes' environment."""
     return served(ScriptedModelServer([script]), script.name)
-
-
-@contextmanager
-def served(server: ScriptedModelServer, model: str) -> Iterator[dict[str, str]]:
-    """Serve models, one of them by default; the value is the planes' environment."""
-    started, ending = threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await ending.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    assert started.wait(PATIENCE)
-    try:
-        yield {
-            "ANTHROPIC_API_KEY": server.api_key,
-            "ANTHROPIC_BASE_URL": server.url,
-            "DESKHAND_APPROVAL": "auto",
-            "DESKHAND_MODEL": model,
-        }
-    finally:
-        loop.call_soon_threadsafe(ending.set)
-        thread.join()
-        loop.close()

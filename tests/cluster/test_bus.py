@@ -99,7 +99,7 @@ class ServerEnds:
         while await self._connection(name) is not None:  # noqa: ASYNC110 - a row of the server
             await asyncio.sleep(0.01)
 
-    async def mend(self, name: str) -> None:
+    async def reconnect(self, name: str) -> None:
         await self._allow("true")
         await self._connected(name)
 
@@ -171,7 +171,7 @@ def test_an_end_without_a_connection_misses_again_and_again(
             await ends.cut("two")
             missed = there.misses
             await until(lambda: there.misses >= missed + 3)
-            await ends.mend("two")
+            await ends.reconnect("two")
             one.publish(STATUS)
             await until(lambda: there.notices)
             # It listens, and misses nothing more.

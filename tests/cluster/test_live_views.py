@@ -187,7 +187,7 @@ def test_the_chains_of_control_planes_and_nodes_are_verified_together(
     made = token(d, f"desktop:{desktop}:view")
 
     async def watched() -> None:
-        # A node is told of the end of a token while it shows a desktop for it.
+        # A control plane reports the end of a token to a node that shows a desktop for it.
         async with opening(d, ticket(d, desktop, made["token"], "view")["url"]) as stream:
             await stream.recv()
             with d.at(1) as other:

@@ -1,19 +1,19 @@
 """Faults of a control plane's database, and agents whose every command reports to the test."""
 
-import asyncio
 import resource
 import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from queue import Queue
 from socket import create_server, socket
 
 from deskhand.tools.agents.scripted.script.script import read_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
+from tests.system.served_models import served
 from tests.system.services import PATIENCE
 
 STEPS = 5
@@ -68,8 +68,7 @@ class StepGate:
             lines.write("go on\n")
 
 
-@contextmanager
-def provider(port: int) -> Iterator[dict[str, str]]:
+def provider(port: int) -> AbstractContextManager[dict[str, str]]:
     """Serve the model of the five steps; the value is the environment for the control plane."""
     command = "bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port}; echo {name} >&3; read -r -u 3 answer'"
     calls = [
@@ -78,28 +77,7 @@ def provider(port: int) -> Iterator[dict[str, str]]:
     ]
     end = {"report": {"summary": "All steps are done.", "outcome": "done"}}
     server = ScriptedModelServer([read_script(SCRIPT, {"steps": [*calls, end]})])
-    started, ending = threading.Event(), asyncio.Event()
-    loop = asyncio.new_event_loop()
-
-    async def serve() -> None:
-        async with server:
-            started.set()
-            await ending.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    assert started.wait(PATIENCE)
-    try:
-        yield {
-            "ANTHROPIC_API_KEY": server.api_key,
-            "DESKHAND_APPROVAL": "auto",
-            "ANTHROPIC_BASE_URL": server.url,
-            "DESKHAND_MODEL": SCRIPT,
-        }
-    finally:
-        loop.call_soon_threadsafe(ending.set)
-        thread.join()
-        loop.close()
+    return served(server, SCRIPT)
 
 
 _LOCK = """

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.actions import ActionLog, HeldModel, script_of_steps, served
+from tests.cluster.actions import ActionLog, HeldModel, script_of_steps
 from tests.cluster.click_page import click_page, script_of_clicks
 from tests.cluster.deployment import NODES, PLACES, Deployment, data_of, deployment
 from tests.cluster.faults.work import CHATS, DISK_MIB, LIMIT, PLANES, STEPS, end_all
 from tests.cluster.hosts import network
 from tests.postgres_server import PostgresServer
+from tests.system.served_models import served
 from tests.system.services import until
 from tests.system.small_disk import small_disk
 

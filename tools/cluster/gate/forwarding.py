@@ -5,14 +5,13 @@ pass. Bodies are streamed both ways. A control plane that leaves ends its reques
 answer that breaks off breaks off for the control plane.
 """
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Protocol
 
 from starlette.responses import JSONResponse
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 from starlette.websockets import WebSocket
 from websockets.asyncio.client import ClientConnection
 
@@ -21,6 +20,7 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.tools.fleet.errors import UnknownDesktop
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.request_body import RequestBody
 from deskhand.vncbridge.websocket.tunnel import tunnel
 
 from .answers import refuse
@@ -129,7 +129,7 @@ async def _forward_request(
         content = await _whole(receive) if length else None
         await run_unless(_exchange(client, target, scope, content, send), disconnected(receive))
         return
-    upload = _Upload(receive)
+    upload = RequestBody(receive)
     work = _exchange(client, target, scope, upload.chunks(), send)
     await run_unless(work, upload.abandoned())
 
@@ -160,37 +160,4 @@ async def _exchange(
 
 
 async def _whole(receive: Receive) -> bytes:
-    pieces = []
-    while True:
-        message = await _content(receive)
-        pieces.append(message.get("body", b""))
-        if not message.get("more_body", False):
-            return b"".join(pieces)
-
-
-async def _content(receive: Receive) -> Message:
-    message = await receive()
-    if message["type"] == "http.disconnect":
-        raise ClientGone
-    return message
-
-
-class _Upload:
-    """Content that is sent on while it is received, and then the disconnection of its sender."""
-
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self._read = asyncio.Event()
-
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Yield the content; the next piece is received when the last was sent on."""
-        while not self._read.is_set():
-            message = await _content(self._receive)
-            if not message.get("more_body", False):
-                self._read.set()
-            yield message.get("body", b"")
-
-    async def abandoned(self) -> None:
-        """Return when the control plane has disconnected after its content."""
-        await self._read.wait()
-        await disconnected(self._receive)
+    return b"".join([chunk async for chunk in RequestBody(receive).chunks()])

@@ -14,9 +14,8 @@ trusts only the control plane's token. What passes in each direction is decided 
   it would make a browser sign the person out.
 """
 
-import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from urllib.parse import quote
 
@@ -36,7 +35,8 @@ from deskhand.vncbridge.auth.middleware import refuse_websocket
 from deskhand.vncbridge.auth.policy import BASE_PATH, Denial
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.errors import ClientGone
-from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.disconnect import run_unless
+from deskhand.vncbridge.http.request_body import RequestBody
 from deskhand.vncbridge.websocket.tunnel import tunnel
 
 from .rules import ProxyRules, has_body, query, rules_for, to_client, to_desktop
@@ -65,7 +65,7 @@ class DesktopProxy:
             await _tunnel(service, _target(rules, scope), scope, receive, send)
             return
         rules, service = await self._find(scope)
-        upload = _Upload(receive, expected=has_body(scope["headers"]))
+        upload = RequestBody(receive, expected=has_body(scope["headers"]))
         try:
             await run_unless(_exchange(service, rules, scope, upload, send), upload.abandoned())
         # No response is due: its reader is gone.
@@ -121,38 +121,8 @@ def routes(chats: Chats, desktops: Desktops) -> list[BaseRoute]:
     ]
 
 
-class _Upload:
-    """Body of a request, and the disconnection of its sender.
-
-    Both arrive over the same ``receive``, which only one task may await at a time. Therefore the
-    disconnection is awaited only after the body was read.
-    """
-
-    def __init__(self, receive: Receive, *, expected: bool) -> None:
-        self._receive = receive
-        self._read = asyncio.Event()
-        self.expected = expected
-        if not expected:
-            self._read.set()
-
-    async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """Yield the chunks of the body; the next is received when the last was sent on."""
-        while not self._read.is_set():
-            message = await self._receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            if not message.get("more_body", False):
-                self._read.set()
-            yield message.get("body", b"")
-
-    async def abandoned(self) -> None:
-        """Return when the client has disconnected after sending its body."""
-        await self._read.wait()
-        await disconnected(self._receive)
-
-
 async def _exchange(
-    service: Service, rules: ProxyRules, scope: Scope, upload: _Upload, send: Send
+    service: Service, rules: ProxyRules, scope: Scope, upload: RequestBody, send: Send
 ) -> None:
     async with service.stream(
         scope["method"],

@@ -89,7 +89,7 @@ async def one_that_was_cut_off_lets_its_clients_read_again(ends: BusEnds, store:
         two = await stack.enter_async_context(sharing(ends, store, "two"))
         await ends.cut("two")
         await one.repository.create(NewChat(title="Meanwhile", model="m"))
-        await ends.mend("two")
+        await ends.reconnect("two")
         assert (await two.next("lost", "created")).kind == "lost"
         assert None in two.followed
         later = await one.repository.create(NewChat(title="Later", model="m"))

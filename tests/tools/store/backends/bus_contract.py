@@ -26,9 +26,9 @@ class BusEnds(Protocol):
         """Return when events of the moment reach all that run."""
 
     async def cut(self, name: str) -> None:
-        """Disconnect an end; it does not connect again before `mend`."""
+        """Disconnect an end; it does not connect again before `reconnect`."""
 
-    async def mend(self, name: str) -> None:
+    async def reconnect(self, name: str) -> None:
         """Let an end connect again; return when it is connected."""
 
 
@@ -100,7 +100,7 @@ async def an_end_that_was_cut_off_misses_and_hears_again(ends: BusEnds) -> None:
     await ends.cut("two")
     before = there.misses
     one.publish(STATUS)
-    await ends.mend("two")
+    await ends.reconnect("two")
     # By `missed`, it reads what it has not heard.
     await until(lambda: there.misses > before)
     one.publish(STEP)
@@ -115,7 +115,7 @@ async def what_an_end_publishes_while_it_is_cut_off_is_heard_later(ends: BusEnds
     two, _ = await joined(ends, "two")
     await ends.cut("two")
     two.publish(STATUS)
-    await ends.mend("two")
+    await ends.reconnect("two")
     await until(lambda: here.notices)
     assert here.notices == [STATUS]
 
@@ -143,7 +143,7 @@ class TaskEnds:
 
     async def listen(self, name: str, listener: BusListener) -> None:
         self._listeners[name] = listener
-        await self.mend(name)
+        await self.reconnect(name)
 
     async def meet(self) -> None: ...
 
@@ -152,7 +152,7 @@ class TaskEnds:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    async def mend(self, name: str) -> None:
+    async def reconnect(self, name: str) -> None:
         self._tasks[name] = asyncio.create_task(self._buses[name].run(self._listeners[name]))
         await asyncio.sleep(0)
 
