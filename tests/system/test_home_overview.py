@@ -1,11 +1,13 @@
 """What the home page shows first, in a real Chromium, with stand-ins for chats and desktops."""
 
+import asyncio
 import time
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urljoin
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from deskhand.tools.control_plane import pages
 from tests.system.browsing import BrowserConnection
@@ -14,6 +16,11 @@ from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
 TYPING = {"tool": "computer", "action": "type", "title": "type: x", "arguments": {"text": "Hello"}}
+
+
+async def answer_late(route: Route) -> None:
+    await asyncio.sleep(1)
+    await route.continue_()
 
 
 def test_a_card_shows_the_newest_step_in_words(
@@ -42,7 +49,10 @@ def test_what_ended_since_the_last_visit_is_listed_until_it_is_seen(
         now = time.time()
         before = shown.chats.add(title="Before", mode="computer_use", outcome="done")
         shown.chats.known[before.id] = replace(before, ended_at=now - 3600)
-        async with browsing(connection, shown, "/") as page:
+        async with browsing(connection, shown, "/runs") as page:
+            # Who it is may be known later than what has run.
+            await page.route("**/people/me", answer_late)
+            await page.goto(urljoin(page.url, "/"))
             await expect(page.locator("#runs").get_by_text("Before")).to_be_visible()
             section = page.locator("#ended-section")
             await expect(section).to_be_hidden()

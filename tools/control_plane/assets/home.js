@@ -9,7 +9,7 @@ import { chatsAfter } from "./home/known_chats.js";
 import { hasWorked } from "./home/order.js";
 import { StartForm } from "./home/start.js";
 import { BrowserNotices } from "./notices/browser_notices.js";
-import { role } from "./rights.js";
+import { person, role } from "./rights.js";
 import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
@@ -55,16 +55,18 @@ function happened(event) {
 
 async function read() {
   await troubled(async () => {
-    const [desktops, listed, recorded] = await Promise.all([
+    const [desktops, listed, recorded, id] = await Promise.all([
       get("api/v0/desktops"),
       get("api/v0/chats?limit=100"),
       get(`api/v0/recordings?limit=${SHOWN}`),
+      person,
     ]);
     const lengths = new Map(recorded.recordings.map((/** @type {{chat_id: string, video_s: number}} */ one) => [one.chat_id, one.video_s]));
     known = { desktops: desktops.desktops, chats: listed.chats, lengths };
     show(known);
+    // Without a wait in between: one who leaves has seen either nothing or both.
+    showEnded(listed.chats, id);
     start.show(desktops.desktops, listed.chats);
-    await showEnded(listed.chats);
     byId("stop-all").hidden = (await role) !== "owner" || !listed.chats.some(isAtWork);
     notices.update(listed.chats);
     await readBell();

@@ -1,7 +1,6 @@
 // What has ended since the last visit: a line for each run.
 import { address } from "../api.js";
 import { byId, element, keyed, setText } from "../dom.js";
-import { person } from "../rights.js";
 import { serverNow } from "../server_clock.js";
 import { texts } from "../texts.js";
 import { ago, stateOf } from "../words.js";
@@ -12,10 +11,13 @@ let visit = null;
 /** @type {readonly Chat[]} */
 let shown = [];
 
-/** @param {readonly Chat[]} chats */
-export async function showEnded(chats) {
-  const id = await person;
-  visit ??= new LastVisit(localStorage, id);
+/**
+ * From the first call on, leaving the page ends a visit.
+ *
+ * @param {readonly Chat[]} chats @param {string} person  its id; empty for the only owner
+ */
+export function showEnded(chats, person) {
+  visit ??= new LastVisit(localStorage, person);
   shown = chats;
   draw(visit);
 }
