@@ -144,15 +144,15 @@ tools/audit: tools/store
 tools/backup: tools/store tools/store/creation
 tools/client: desktop desktop/client desktop/isolation desktop/remote.py desktop/remote_sync.py
   desktop/server_trust tools/control_plane
-tools/cluster: tools/store
+tools/cluster: desktop/client/http1 tools/store
 tools/cluster/gate: desktop desktop/client/http1 desktop/metrics desktop/network desktop/profiles
   tools/cluster tools/fleet tools/recovery tools/templates vncbridge vncbridge/http
   vncbridge/server vncbridge/websocket
 tools/cluster/gate/live: desktop tools/cluster tools/cluster/gate tools/fleet vncbridge/auth
   vncbridge/server
 tools/cluster/ray_node: tools/cluster
-tools/cluster/placing: tools/cluster tools/store tools/store/backends tools/store/rows
-  tools/store/tables
+tools/cluster/placing: desktop/client/http1 tools/cluster tools/store tools/store/backends
+  tools/store/rows tools/store/tables
 tools/commands: desktop desktop/client desktop/isolation desktop/remote.py desktop/server_trust
   tools/backup tools/client tools/control_plane tools/control_plane/service tools/demo
   tools/remote_access tools/secrets tools/service_manager tools/store tools/store/backends vncbridge

@@ -7,6 +7,7 @@ service ends what the request began when its connection ends.
 """
 
 import asyncio
+import ssl
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
@@ -52,6 +53,14 @@ class Connection(asyncio.Protocol):
     def is_open(self) -> bool:
         """False once either side has closed the connection."""
         return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def certificate(self) -> bytes | None:
+        """The certificate of the service (DER), None without TLS and once the connection ended."""
+        if self._transport is None:
+            return None
+        secure: ssl.SSLObject | None = self._transport.get_extra_info("ssl_object")
+        return None if secure is None else secure.getpeercert(binary_form=True)
 
     async def begin(
         self,
@@ -146,6 +155,7 @@ class Connection(asyncio.Protocol):
         if self._end is None:
             reason = str(error or "") or "the connection was broken off"
             self._end = ConnectionLost(reason, has_begun=self._reader.has_begun)
+            self._end.__cause__ = error
         self._check()
 
     def pause_writing(self) -> None:

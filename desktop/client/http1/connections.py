@@ -10,7 +10,7 @@ a request is on its way.
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +29,10 @@ MOST_IDLE = 20
 CONNECT_SECONDS = 10.0
 
 
+Refusal = Callable[[bytes | None], str | None]
+"""Returns why a service with that certificate (DER) is not used, None if it is."""
+
+
 @dataclass(frozen=True)
 class ServicePlace:
     """A host and port; with ``tls`` the name that its certificate must have."""
@@ -37,6 +41,8 @@ class ServicePlace:
     port: int
     tls: ssl.SSLContext | None = None
     server_name: str | None = None
+    refusal: Refusal | None = None
+    """Asked before each request, as a certificate may be revoked after the handshake."""
 
 
 class ConnectionPool:
@@ -84,6 +90,21 @@ class ConnectionPool:
         self._open.add(connection)
         return connection
 
+    def check(self, connection: Connection) -> None:
+        """Check the service at the other end.
+
+        Raises:
+            ConnectionLost: If its certificate is refused now.
+        """
+        if isinstance(self.place, Path) or self.place.refusal is None:
+            return
+        if not connection.is_open:
+            # It has no certificate any more, and sends nothing.
+            return
+        reason = self.place.refusal(connection.certificate)
+        if reason is not None:
+            raise ConnectionLost(reason, has_begun=False)
+
     def release(self, connection: Connection) -> None:
         """Keep a connection for the next request if it can serve one."""
         if connection.finish() and len(self._idle) < MOST_IDLE:
@@ -114,7 +135,7 @@ class Connections:
 
         Raises:
             OSError: If the service cannot be reached; `TimeoutError` if it does not answer in time.
-            ConnectionLost: If it breaks off.
+            ConnectionLost: If it breaks off, or its certificate is refused.
             BrokenResponse: If it does not answer with HTTP.
             ValueError: If a field contains the end of a line, or a character beyond Latin-1.
         """
@@ -189,6 +210,7 @@ class Connections:
         self._used.add(connection)
         try:
             self._check()
+            self._pool.check(connection)
             return await connection.begin(
                 data,
                 timeout,

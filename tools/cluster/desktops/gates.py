@@ -1,11 +1,10 @@
 """Clients of the gates of nodes, over TLS with the certificates of both ends."""
 
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from deskhand.desktop.client.http import DesktopClient
-from deskhand.desktop.client.http1.connections import ConnectionPool, ServicePlace
-from deskhand.tools.cluster.member import Member
+from deskhand.desktop.client.http1.connections import ConnectionPool
+from deskhand.tools.cluster.gate_connections import gate_connections
 from deskhand.tools.cluster.trust import ClusterTls
 
 
@@ -15,12 +14,6 @@ class GateAddress:
 
     node: str
     address: str
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Host and port."""
-        parts = urlsplit(f"//{self.address}")
-        return parts.hostname or "", parts.port or 443
 
 
 class GateClients:
@@ -63,8 +56,5 @@ class GateClients:
 
     def _pool(self, gate: GateAddress) -> ConnectionPool:
         if gate not in self._pools:
-            # The name of the node is in its certificate, whatever its address is.
-            name = Member("node", gate.node).host
-            place = ServicePlace(*gate.place, self._tls.client_context, name)
-            self._pools[gate] = ConnectionPool(place)
+            self._pools[gate] = gate_connections(self._tls, gate.node, gate.address)
         return self._pools[gate]

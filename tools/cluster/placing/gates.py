@@ -1,29 +1,27 @@
 """Requests to the gates of nodes, over TLS with the certificates of both ends."""
 
 import asyncio
-import logging
+import json
 import ssl
 from datetime import UTC, datetime
 from typing import Any, Protocol, Self
 
-import httpx2
-
-from deskhand.tools.cluster.errors import PeerRefused
-from deskhand.tools.cluster.member import Member
+from deskhand.desktop.client.http1.connection import ConnectionLost
+from deskhand.desktop.client.http1.connections import ConnectionPool, Connections
+from deskhand.desktop.client.http1.request import JSON, ClientRequest, RequestHeads, json_body
+from deskhand.desktop.client.http1.response import BrokenResponse, WholeResponse
+from deskhand.tools.cluster.gate_connections import gate_connections
 from deskhand.tools.cluster.trust import ClusterTls
 
-from .connecting import Connecting
 from .errors import BadAnswer, GateRefused, GateUnreachable, GateUntrusted
 from .node_answer import NodeAnswer
 
-log = logging.getLogger(__name__)
 Json = dict[str, Any]
 ASK_SECONDS = 3.0
 START_SECONDS = 75.0
 """For a start, which a node gives up after 60 s."""
 END_SECONDS = 30.0
-CONNECT_SECONDS = 2.0
-"""For the connection, and for its TLS handshake; cancelling waits for the end of that."""
+FIRST_REDIRECTION = 300
 HAS_EXPIRED = 10
 """X509_V_ERR_CERT_HAS_EXPIRED of OpenSSL's x509_vfy.h."""
 
@@ -46,19 +44,16 @@ class Gates:
 
     def __init__(self, tls: ClusterTls) -> None:
         self._tls = tls
-        # One for each node: connections of a pool are shared by address, and not by the name that
-        # was verified on them.
-        self._clients: dict[tuple[str, str], httpx2.AsyncClient] = {}
+        # One for each name and address: the name was verified on the connections.
+        self._pools: dict[tuple[str, str], ConnectionPool] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        clients, self._clients = self._clients, {}
-        closing = [client.aclose() for client in clients.values()]
-        for failure in await asyncio.gather(*closing, return_exceptions=True):
-            if failure is not None:
-                log.warning("connections to a gate were not closed: %r", failure)
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
 
     async def node(self, name: str, address: str) -> NodeAnswer:
         """Return a node as its gate describes it.
@@ -113,48 +108,38 @@ class Gates:
         if self._tls.own.not_after <= datetime.now(UTC):
             raise GateUntrusted("our own certificate is over; renew it with deskhand ca plane")
         try:
-            # A limit for all of it: those of the client are for each read.
+            # A limit for all of it: that of the request is for each byte.
             async with asyncio.timeout(seconds):
-                connecting, host = Connecting(), Member("node", name).host
-                request = self._client(name, address).request(
-                    method,
-                    f"https://{address}{path}",
-                    json=body,
-                    extensions={"sni_hostname": host, "trace": connecting.trace},
-                )
-                response = await connecting.keep(request)
-            self._check(response, name)
-            data = response.json() if response.content else None
+                response = await self._sent(name, address, _request(method, path, body), seconds)
+            data = json.loads(response.content) if response.content else None
         except TimeoutError as error:
             text = f"node {name} at {address} has not answered within {seconds:.0f} s"
             raise GateUnreachable(text) from error
-        except (httpx2.HTTPError, OSError, PeerRefused, ValueError) as error:
+        except (ConnectionLost, BrokenResponse, OSError, ValueError) as error:
             kind = GateUntrusted if _is_trust(error) else GateUnreachable
             reason = str(error) or type(error).__name__
             raise kind(f"node {name} at {address} does not answer: {reason}") from error
-        if response.is_success:
+        status = response.head.status
+        if status < FIRST_REDIRECTION:
             return data
         said = data if isinstance(data, dict) else {}
-        message = str(said.get("message") or f"node {name} has answered {response.status_code}")
-        raise GateRefused(response.status_code, str(said.get("code", "")), message)
+        message = str(said.get("message") or f"node {name} has answered {status}")
+        raise GateRefused(status, str(said.get("code", "")), message)
 
-    def _client(self, name: str, address: str) -> httpx2.AsyncClient:
-        client = self._clients.get((name, address))
-        if client is None:
-            client = httpx2.AsyncClient(
-                verify=self._tls.client_context,
-                trust_env=False,
-                timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
-                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=8),
-            )
-            self._clients[name, address] = client
-        return client
+    async def _sent(
+        self, name: str, address: str, request: ClientRequest, seconds: float
+    ) -> WholeResponse:
+        pool = self._pools.get((name, address))
+        if pool is None:
+            pool = self._pools[name, address] = gate_connections(self._tls, name, address)
+        heads = RequestHeads(address, "", {})
+        return await Connections(pool, heads).request(request, seconds)
 
-    def _check(self, response: httpx2.Response, name: str) -> None:
-        """Check the node's certificate, which may have been revoked since the handshake."""
-        stream = response.extensions["network_stream"]
-        secure: ssl.SSLObject = stream.get_extra_info("ssl_object")
-        self._tls.check(secure.getpeercert(binary_form=True), "node", name)
+
+def _request(method: str, path: str, body: Json | None) -> ClientRequest:
+    if body is None:
+        return ClientRequest(method, path, {})
+    return ClientRequest(method, path, {"Content-Type": JSON}, json_body(body))
 
 
 def _is_trust(error: BaseException) -> bool:

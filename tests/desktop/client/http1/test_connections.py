@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -547,3 +548,26 @@ def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
                 await Connections(ConnectionPool(place), HEADS).request(REQUEST, PATIENCE)
 
     asyncio.run(scenario())
+
+
+def test_a_service_whose_certificate_is_refused_meanwhile_gets_no_request() -> None:
+    async def scenario(_: Connections, server: Server) -> None:
+        assert isinstance(server.place, ServicePlace)
+        reasons, shown = [None, "it was revoked"], list[bytes | None]()
+
+        def refusal(certificate: bytes | None) -> str | None:
+            shown.append(certificate)
+            return reasons[len(shown) - 1]
+
+        pool = ConnectionPool(replace(server.place, refusal=refusal))
+        connections = Connections(pool, HEADS)
+        await connections.request(POST, PATIENCE)
+        server.asked.clear()
+        with pytest.raises(ConnectionLost, match="it was revoked") as lost:
+            await connections.request(POST, PATIENCE)
+        assert not lost.value.has_begun
+        await server.left.wait()
+        assert (shown, server.opened) == ([None, None], 1)
+        assert not server.asked.is_set()
+
+    run(answering(OK, OK), scenario)
