@@ -4,10 +4,11 @@ import asyncio
 import os
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Timer
 
+import httpx2
 import psutil
 import pytest
 
@@ -21,6 +22,8 @@ from tests.system.database_faults import STEPS, StepGate, provider
 from tests.system.services import DESKHAND, until
 from tests.system.test_database_faults import NAMES, Setting, up
 from tests.tools.cluster.certified import Cluster
+from tests.tools.oidc.fake_provider import CLIENT, SECRET, small_provider
+from tests.tools.store.s3 import s3_service
 
 pytestmark = [pytest.mark.cluster, pytest.mark.x11]
 
@@ -141,6 +144,45 @@ async def received(
             # open transport, and its ResourceWarning fails the test that runs when it is collected.
             writer.transport.abort()
             await writer.wait_closed()
+
+
+@pytest.mark.slow("starts two control planes")
+def test_a_sign_in_that_begins_at_one_control_plane_ends_at_another(
+    server: PostgresServer, tmp_path: Path
+) -> None:
+    cluster = Cluster(tmp_path / "authority")
+    cluster.issue(Member("plane", "p2"))
+    with small_provider() as known, s3_service() as bucket, ExitStack() as planes:
+        settings = {
+            **bucket,
+            "DESKHAND_STORE": "s3://deskhand",
+            "DESKHAND_DATABASE": server.database(),
+            # Nobody listens there: these have no nodes, and need none.
+            "DESKHAND_CLUSTER": "127.0.0.1:1",
+            "DESKHAND_INTERNAL_LISTEN": "127.0.0.1:0",
+            "DESKHAND_NODE_NAMES": "localhost",
+            "DESKHAND_OIDC_ISSUER": known.url,
+            "DESKHAND_OIDC_CLIENT_ID": CLIENT,
+            "DESKHAND_OIDC_CLIENT_SECRET": SECRET,
+            "DESKHAND_OIDC_ROLES": "engineers=member",
+        }
+        one, other = [
+            planes.enter_context(
+                up(
+                    tmp_path / name,
+                    tmp_path / f"{name}.log",
+                    {**settings, "DESKHAND_CERTIFICATES": str(cluster.folder / name)},
+                )
+            )
+            for name in ("p1", "p2")
+        ]
+        with httpx2.Client() as browser:
+            begun = browser.get(f"{one.url}/login/oidc")
+            back = known.sign_in(begun.headers["location"]).replace(one.url, other.url)
+            assert browser.get(back).status_code == 200
+            for plane in (other, one):
+                person = browser.get(f"{plane.url}/api/v0/people/me").json()
+                assert (person["name"], person["role"]) == ("Ada", "member"), plane.url
 
 
 @pytest.mark.slow("starts a control plane")
