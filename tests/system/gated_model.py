@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,8 @@ class Gate:
 class GatedModel(ScriptedModelServer):
     """The scripted model; ``gates`` are the numbers of the steps that wait."""
 
-    def __init__(self, steps: Sequence[dict[str, Any]], gates: Sequence[int]) -> None:
-        super().__init__([read_script("gated", {"steps": list(steps)})])
+    def __init__(self, scripts: Mapping[str, Sequence[Json]], gates: Sequence[int]) -> None:
+        super().__init__([read_script(n, {"steps": list(s)}) for n, s in scripts.items()])
         self.gates = {number: Gate(asyncio.get_running_loop()) for number in gates}
 
     @property
@@ -85,15 +85,17 @@ class GatedModel(ScriptedModelServer):
 
 
 @contextmanager
-def gated_model(steps: Sequence[dict[str, Any]], *gates: int) -> Iterator[GatedModel]:
-    """Serve the model in a thread while the block runs."""
+def gated_model(
+    steps: Sequence[Json], *gates: int, **others: Sequence[Json]
+) -> Iterator[GatedModel]:
+    """Serve the model in a thread while the block runs, with the steps of ``others`` by name."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     try:
 
         async def entered() -> GatedModel:
-            return await GatedModel(steps, gates).__aenter__()
+            return await GatedModel({"gated": steps, **others}, gates).__aenter__()
 
         model = asyncio.run_coroutine_threadsafe(entered(), loop).result(PATIENCE)
         try:

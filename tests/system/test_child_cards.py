@@ -1,17 +1,18 @@
 """The card of an agent's own agent, while that one works and afterwards, in a real Chromium."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.system.browsing import plain_page
-from tests.system.services import Service
+from tests.system.gated_model import COLOURS, Json, gated_model, painted_report, painting, plane_of
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
 
-# A live picture has the address of a blob; the run may end before a test could ask for it.
+# A live picture has the address of a blob.
 WATCHED = """
 window.livePictures = 0;
 new MutationObserver((changes) => {
@@ -24,18 +25,33 @@ new MutationObserver((changes) => {
 """
 
 
+CHILD: list[Json] = [painting(COLOURS[0]), painted_report()]
+ORDER = {"prompt": "{prompt}", "model": "anthropic:gated"}
+PARENT: list[Json] = [
+    {"calls": [{"spawn_computer_use_agent": ORDER}]},
+    {"again_while": "timed_out", "calls": [{"wait_agent": {"chat_id": "{result:chat_id}"}}]},
+    {"say": "The agent has finished."},
+]
+
+
 @pytest.mark.slow("an agent that starts another one on a desktop")
 def test_the_card_of_a_child_shows_it_live_and_then_plays_its_recording(
-    plane: Service, browser: Browser
+    browser: Browser, tmp_path: Path
 ) -> None:
-    with plain_page(browser) as page:
+    with (
+        # The child is at work until the page has shown a picture of it.
+        gated_model(CHILD, 1, parent=PARENT) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+        plain_page(browser) as page,
+    ):
         page.add_init_script(WATCHED)
         sign_in(plane, page)
-        task = {"title": "Parent", "prompt": "show the date", "model": "scripted:delegate"}
+        task = {"title": "Parent", "prompt": "show the date", "model": "anthropic:parent"}
         chat = plane.post("/api/v0/chats", task)["id"]
         page.goto(f"{plane.url}/runs/{chat}")
         spawned, waited = page.locator(".call-card .child").first, page.locator(".call-card .child")
         page.wait_for_function("() => window.livePictures > 0")
+        model.gates[1].open()
         expect(spawned.locator(".badge")).to_have_text("Done")
         expect(spawned.locator(".child-length")).to_have_text(re.compile(r"\d s$"))
         expect(spawned.locator("img")).to_have_attribute("src", re.compile("/api/v0/files/"))
