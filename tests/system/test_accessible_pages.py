@@ -117,7 +117,7 @@ def run(plane: Service) -> str:
 @pytest.fixture(scope="module")
 def pages(plane: Service, run: str) -> Sequence[tuple[str, Prepare]]:
     """Every page with what opens its parts."""
-    desktop = plane.post("/api/v0/desktops", {"name": "for a person"})["id"]
+    desktop = plane.post("/api/v0/desktops", {"name": "for every page"})["id"]
     return (
         ("/login", nothing),
         ("/", nothing),
