@@ -70,6 +70,8 @@ def test_a_page_that_was_open_from_the_start_has_the_nodes_of_one_opened_later(
         shown.chats.messages_of[chat.id] = (message(0, "user", text("Do **it**.")),)
         async with browsing(connection, shown, f"/runs/{chat.id}") as page:
             await expect(page.locator("#conversation strong").last).to_have_text("it")
+            # A text that is sent before the page follows the chat is in no later event.
+            await shown.chats.followed.wait()
             shown.chats.hub.publish("text", chat.id, {"text": "I beg"})
             await expect(page.locator(".streaming")).to_have_text("I beg")
             thought = {"type": "thinking", "data": {"thinking": "Quietly."}}

@@ -119,6 +119,8 @@ class FakeChats:
         self.known: dict[str, ChatView] = {}
         self.hub = EventHub()
         self.listening: list[ChatSubscription] = []
+        self.followed = asyncio.Event()
+        """Set when the first subscription to the events of a single chat begins."""
         self.asked: list[tuple[Any, ...]] = []
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
@@ -243,6 +245,8 @@ class FakeChats:
     def events(self, chat_id: str | None, after: int | None = None) -> ChatSubscription:
         subscription = self.hub.subscribe(chat_id, after)
         self.listening.append(subscription)
+        if chat_id is not None:
+            self.followed.set()
         return subscription
 
     async def _act(self, *asked: Any) -> None:
