@@ -15,6 +15,7 @@ from tests.system.test_pages_browser import browsing
 from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
+VISITED = "Object.keys(localStorage).some((key) => key.startsWith('deskhand-last-visit-'))"
 TYPING = {"tool": "computer", "action": "type", "title": "type: x", "arguments": {"text": "Hello"}}
 
 
@@ -57,7 +58,9 @@ def test_what_ended_since_the_last_visit_is_listed_until_it_is_seen(
             section = page.locator("#ended-section")
             await expect(section).to_be_hidden()
             home = page.url
-            await page.goto("about:blank")
+            # Leaving stores the time of the visit; another page finds it when it is stored.
+            await page.goto(urljoin(home, "/runs"))
+            await page.wait_for_function(VISITED)
             chat = shown.chats.add(title="Meanwhile", mode="computer_use", outcome="failed")
             shown.chats.known[chat.id] = replace(chat, ended_at=time.time())
             await page.goto(home)
