@@ -108,3 +108,29 @@ def test_a_question_is_answered_on_the_home_page(
         assert ("answer", chat.id, "The red one") in shown.chats.asked
 
     connection.play(scenario())
+
+
+COUNT_AND_NONE = """async (path) => {
+  const { showCount } = await import(path);
+  const icon = document.querySelector("link[rel=icon]");
+  const plain = icon.href;
+  showCount(1);
+  showCount(0);
+  // This image is loaded after that of the count.
+  const image = new Image();
+  image.src = plain;
+  await new Promise((loaded) => image.addEventListener("load", loaded));
+  return icon.href === plain;
+}"""
+
+
+def test_the_icon_has_no_count_when_its_image_loads_after_the_last_answer(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        # This page shows no count in its icon by itself.
+        async with browsing(connection, shown, "/runs") as page:
+            assert await page.evaluate(COUNT_AND_NONE, "/assets/notices/browser_notices.js")
+
+    connection.play(scenario())

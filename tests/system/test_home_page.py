@@ -81,6 +81,8 @@ def test_notifications_name_what_needs_a_person_and_what_has_ended(
         sign_in(plane, page)
         page.get_by_role("button", name="Notify me").click()
         expect(page.get_by_role("button", name="Notifications on")).to_be_visible()
+        # What the first list has is no news; the bell gets its words after that list.
+        expect(page.locator("#bell")).to_have_attribute("title", re.compile("a person$"))
         plane.post("/api/v0/chats", {"title": "dated", "prompt": "Go", "model": "scripted:look"})
         page.wait_for_function("() => notices.includes('A task has ended: dated')")
         asking = {"title": "asking", "prompt": "Go", "model": "scripted:ask"}

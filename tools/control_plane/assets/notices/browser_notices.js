@@ -62,9 +62,13 @@ export class BrowserNotices {
   }
 }
 
+/** The count that was shown last. */
+let shown = 0;
+
 /** Shows how many agents need a person, in the title and the icon of the tab.
  *  @param {number} count */
 export function showCount(count) {
+  shown = count;
   document.title = count ? `(${count}) ${title}` : title;
   if (!count) {
     icon.href = plainIcon;
@@ -72,6 +76,10 @@ export function showCount(count) {
   }
   const image = new Image();
   image.addEventListener("load", () => {
+    // The image may load after a later count was shown.
+    if (count !== shown) {
+      return;
+    }
     const canvas = document.createElement("canvas");
     canvas.width = canvas.height = SIDE;
     const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));

@@ -9,6 +9,8 @@ export class ChatChanges {
   constructor() {
     /** @type {Map<string, Chat> | null} */
     this.known = null;
+    /** Unix seconds at which the newest chat of the last list was created. */
+    this.newest = -Infinity;
   }
 
   /**
@@ -20,16 +22,14 @@ export class ChatChanges {
   update(chats) {
     const before = this.known;
     this.known = new Map(chats.map((chat) => [chat.id, chat]));
-    if (before === null) {
-      return [];
-    }
     const found = [];
-    for (const chat of chats) {
-      const kind = this.kindOf(before.get(chat.id), chat);
+    for (const chat of before === null ? [] : chats) {
+      const kind = this.kindOf(before?.get(chat.id), chat);
       if (kind) {
         found.push({ id: chat.id, title: chat.title ?? "", kind });
       }
     }
+    this.newest = Math.max(this.newest, ...chats.map((chat) => chat.created_at));
     return found;
   }
 
@@ -43,7 +43,9 @@ export class ChatChanges {
       return before?.state === "requires_action" ? null : "needsPerson";
     }
     const parent = now.parent_id ? this.known?.get(now.parent_id) : undefined;
-    if (!before || !isAtWork(before) || isAtWork(now) || (parent && hasWorked(parent))) {
+    // A short task may begin and end between two lists.
+    const worked = before ? isAtWork(before) : Boolean(now.ended_at) && now.created_at > this.newest;
+    if (!worked || isAtWork(now) || (parent && hasWorked(parent))) {
       // The end of a subagent concerns the agent that started it.
       return null;
     }

@@ -32,6 +32,19 @@ test("what has not worked before has not ended", () => {
   assert.deepEqual(kinds([], [ended]), [[], []]);
 });
 
+test("a task that begins and ends between two lists is announced once", () => {
+  const [old, short] = [chat({ id: "0", created_at: 5 }), chat({ created_at: 6, ended_at: 7, state: "waiting", outcome: "done" })];
+  assert.deepEqual(kinds([old], [short, old], [short, old]), [[], ["1 ended"], []]);
+  assert.deepEqual(kinds([], [short], [short]), [[], ["1 ended"], []]);
+});
+
+test("an older task that comes into the list is no news", () => {
+  const [newer, old] = [chat({ id: "0", created_at: 8 }), chat({ created_at: 6, ended_at: 7, state: "waiting", outcome: "done" })];
+  assert.deepEqual(kinds([newer], [newer, old]), [[], []]);
+  // Nor is a chat that was made for callers of the tools.
+  assert.deepEqual(kinds([newer], [chat({ created_at: 9, turn: 0, state: "waiting" }), newer]), [[], []]);
+});
+
 test("the end of a subagent is left to the agent that started it", () => {
   const parent = chat({ id: "0" });
   const lender = chat({ id: "0", mode: "chat", turn: 0, state: "waiting" });
