@@ -623,3 +623,41 @@ def test_a_share_link_covers_the_conversation_only_if_that_is_chosen(
         assert list(links) == ["t0"]
 
     connection.play(scenario())
+
+
+TOKENS_READ = """() => performance.getEntriesByType("resource")
+  .filter((each) => each.name.endsWith("/api/v0/tokens")).length === 3"""
+
+
+@pytest.mark.soak
+def test_a_list_of_links_that_arrives_late_hides_no_new_link(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        chat = shown.chats.add(mode="computer_use", outcome="done")
+        link = {"id": "t1", "scopes": [f"run:{chat.id}:view"], "created_at": 1, "created_by": "Ada"}
+        made, made_list_shown = asyncio.Event(), asyncio.Event()
+
+        async def tokens(route: Route) -> None:
+            if route.request.method == "POST":
+                made.set()
+                await route.fulfill(json={**link, "token": "dh_1"})
+            elif made.is_set():
+                await route.fulfill(json={"tokens": [{**link, "expires_at": None}]})
+            else:
+                await made_list_shown.wait()
+                await route.fulfill(json={"tokens": []})
+
+        async with browsing(connection, shown, f"/runs/{chat.id}") as page:
+            await page.route("**/api/v0/tokens", tokens)
+            await page.get_by_role("button", name="Share").click()
+            await page.get_by_role("button", name="Make a link").click()
+            listed = page.get_by_role("list", name="Links").get_by_role("listitem")
+            await expect(listed).to_have_count(1)
+            made_list_shown.set()
+            await page.wait_for_function(TOKENS_READ)
+            await expect(listed).to_have_count(1)
+            await expect(page.get_by_text("There are no links.")).to_be_hidden()
+
+    connection.play(scenario())

@@ -20,6 +20,7 @@ export class Share {
     this.desktop = "";
     this.team = new Team(id);
     this.links = this.withTeam = false;
+    this.reads = 0;
     this.box = byId("share-box");
     byId("share").addEventListener("click", () => this.toggle());
     byId("share-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
@@ -68,8 +69,14 @@ export class Share {
     }
   }
 
+  /** Draws the links, unless a later call has begun: it would undo a change. */
   async list() {
+    this.reads += 1;
+    const mine = this.reads;
     const { tokens } = await get("api/v0/tokens");
+    if (mine !== this.reads) {
+      return;
+    }
     const links = linksOf(tokens, this.id);
     byId("share-none").hidden = links.length > 0;
     keyed(
