@@ -1,12 +1,14 @@
 """A real Chromium on the page of a run: its conversation, with stand-ins for chats behind it."""
 
+import asyncio
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Page, Route, WebSocketRoute, expect
 
 from deskhand.tools.control_plane import pages
 from deskhand.tools.conversation.views import Json, MessageView, StepView
@@ -21,6 +23,7 @@ HOSTILE = (
     "<script>document.title = 'taken'</script> <img src=x onerror=\"document.title='taken'\">"
     "[click](javascript:document.title='taken') ![far](https://far.example/a.png) **bold**"
 )
+PICTURE = "a picture"
 NODES = "document.querySelector('#conversation').innerHTML"
 
 
@@ -225,6 +228,56 @@ def test_a_card_shows_the_agent_that_its_call_started(
             await card.get_by_role("button", name="Play here").click()
             video = re.compile(f"/recordings/{child.id}/video$")
             await expect(card.locator("video")).to_have_attribute("src", video)
+
+    connection.play(scenario())
+
+
+@pytest.mark.soak
+def test_the_thumbnail_of_a_child_stays_while_its_desktop_changes(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        ended = replace(recorded(shown), title="Find the price", outcome="done")
+        child = replace(ended, mode="computer_use", state="running", outcome=None, desktop_id="d1")
+        shown.chats.known[child.id] = child
+        parent = shown.chats.add(state="running", children=(child.id,))
+        call = called("1") | {"name": "spawn_computer_use_agent", "arguments": {"title": "Find"}}
+        shown.chats.messages_of[parent.id] = (
+            message(0, "user", text("Do it.")),
+            message(1, "assistant", call),
+            message(2, "user", result("1", f'{{"chat_id": "{child.id}"}}')),
+        )
+        shown.chats.steps_of[parent.id] = (step("1", tool="spawn_computer_use_agent"),)
+        picture = f"shot:d1?width=640\n{PICTURE}".encode()
+        unsubscribed = asyncio.Event()
+
+        def live(socket: WebSocketRoute) -> None:
+            def receive(data: str | bytes) -> None:
+                asked = json.loads(data)
+                if asked.get("subscribe", "").startswith("shot:"):
+                    socket.send(picture)
+                elif asked.get("unsubscribe", "").startswith("shot:"):
+                    unsubscribed.set()
+                elif "subscribe" in asked:
+                    socket.send(json.dumps({"topic": asked["subscribe"], "kind": "open"}))
+
+            socket.on_message(receive)
+            sockets.append(socket)
+
+        sockets: list[WebSocketRoute] = []
+        async with browsing(connection, shown, f"/runs/{parent.id}") as page:
+            await page.route_web_socket("**/api/v0/live", live)
+            await page.reload()
+            image = page.locator(".child img")
+            await expect(image).to_have_attribute("src", re.compile("^blob:"))
+            shown.chats.known[child.id] = ended
+            event = {"topic": f"chat:{child.id}", "kind": "status", "chat_id": child.id}
+            sockets[-1].send(json.dumps(event))
+            await unsubscribed.wait()
+            sockets[-1].send(picture)
+            thumbnail = re.compile(f"/files/{child.thumbnail_file_id}$")
+            await expect(image).to_have_attribute("src", thumbnail)
 
     connection.play(scenario())
 

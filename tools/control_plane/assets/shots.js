@@ -72,14 +72,24 @@ function forget(place, shot) {
  * @param {string} desktopId
  */
 export function watchShot(place, image, desktopId) {
-  const old = shots.get(place);
-  if (old) {
-    old.visible = false;
-    old.update();
-    seen.unobserve(place);
-  }
+  endShot(place);
   shots.set(place, new Shot(image, desktopId));
   seen.observe(place);
+}
+
+/**
+ * Ends the pictures of a place: none replaces what it shows from now on.
+ *
+ * @param {Element} place
+ */
+export function endShot(place) {
+  const shot = shots.get(place);
+  if (shot) {
+    shot.visible = false;
+    shot.update();
+    seen.unobserve(place);
+    shots.delete(place);
+  }
 }
 
 document.addEventListener("visibilitychange", () => {

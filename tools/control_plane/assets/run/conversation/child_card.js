@@ -1,7 +1,7 @@
 // A child of a chat in a card: its live picture while it works, then its thumbnail, length and outcome.
 import { address } from "../../api.js";
 import { element, setText } from "../../dom.js";
-import { watchShot } from "../../shots.js";
+import { endShot, watchShot } from "../../shots.js";
 import { texts } from "../../texts.js";
 import { isAtWork, stateOf, took } from "../../words.js";
 
@@ -43,6 +43,9 @@ export function updateChild(made, chat) {
   const image = shot.querySelector("img");
   if (image && live && made.dataset.live !== live) {
     watchShot(shot, image, live);
+  } else if (!live) {
+    // Its desktop may remain for a while, and change.
+    endShot(shot);
   }
   made.dataset.live = live;
   if (image && !live && chat.thumbnail_file_id) {
