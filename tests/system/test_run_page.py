@@ -313,3 +313,35 @@ def test_the_live_view_is_on_the_page_and_giving_back_offers_the_box(
             await expect(page.locator("#live-screen")).to_be_hidden()
 
     connection.play(scenario())
+
+
+ENTER_AND_REFRESH = """async (path) => {
+  const { DesktopFiles } = await import(path);
+  const answers = [];
+  window.fetch = () => new Promise((answer) => answers.push(answer));
+  const files = new DesktopFiles(document.createElement("section"));
+  files.below = "api/v0/desktops/d1";
+  const begun = [files.enter("/work")];
+  const answered = async () => {
+    answers.pop()(new Response(JSON.stringify({ contents: [] })));
+    await begun.pop();
+  };
+  await answered();
+  begun.push(files.refresh(), files.enter("/work/inner"), files.refresh());
+  // The first call is answered last.
+  while (answers.length) await answered();
+  return files.folder;
+}"""
+
+
+@pytest.mark.soak
+def test_a_person_who_has_entered_a_folder_of_the_desktop_stays_there(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        async with browsing(connection, shown, "/runs") as page:
+            script = "/assets/run/panels/desktop_files.js"
+            assert await page.evaluate(ENTER_AND_REFRESH, script) == "/work/inner"
+
+    connection.play(scenario())

@@ -16,6 +16,9 @@ export class DesktopFiles {
     this.host = host;
     this.below = "";
     this.folder = "";
+    /** The folder that was requested last, which may not be shown yet. */
+    this.wanted = "";
+    this.calls = 0;
     this.working = "";
     this.crumbs = element("nav", { className: "crumbs", "aria-label": words.folder });
     this.words = element("p", { className: "hint", role: "status" });
@@ -40,7 +43,7 @@ export class DesktopFiles {
   async show(below) {
     if (below !== this.below) {
       this.below = below;
-      this.folder = "";
+      this.folder = this.wanted = "";
       this.working = "";
       this.closeFile();
     }
@@ -50,7 +53,7 @@ export class DesktopFiles {
   async refresh() {
     if (!this.host.hidden && this.below) {
       try {
-        await this.enter(this.folder || (await this.workingFolder()));
+        await this.enter(this.wanted || (await this.workingFolder()));
       } catch (/** @type {any} */ error) {
         setText(this.words, error.message);
       }
@@ -62,13 +65,21 @@ export class DesktopFiles {
     return this.working;
   }
 
-  /** @param {string} folder */
+  /** Shows a folder, unless a later call has begun: it would undo a choice.  @param {string} folder */
   async enter(folder) {
+    this.calls += 1;
+    const mine = this.calls;
+    this.wanted = folder;
     try {
       const found = await post(`${this.below}/list-directory?path=${encodeURIComponent(folder)}`);
-      this.folder = folder;
-      this.draw(found.contents);
+      if (mine === this.calls) {
+        this.folder = folder;
+        this.draw(found.contents);
+      }
     } catch (/** @type {any} */ error) {
+      if (mine === this.calls) {
+        this.wanted = this.folder;
+      }
       setText(this.words, error.message);
     }
   }
