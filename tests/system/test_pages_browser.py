@@ -28,8 +28,8 @@ from deskhand.tools.secrets.store import SecretStore
 from deskhand.vncbridge.rfb import proxy as relay
 from deskhand.vncbridge.rfb.viewers import Viewers
 from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection, page_of, terminal
+from tests.system.services import PATIENCE
 from tests.tools.control_plane.fakes import (
-    LIMIT,
     TOKEN,
     ControlPlaneFixture,
     FakeDesktop,
@@ -60,7 +60,7 @@ async def browsing(
     """Sign in with the token, as a person does who has no link, and arrive at the page."""
     bound, address = local_socket()
     async with (
-        asyncio.timeout(6 * LIMIT),
+        asyncio.timeout(6 * PATIENCE),
         serving(shown.app, bound),
         page_of(connection.browser, 1200, 900) as page,
     ):
@@ -126,7 +126,7 @@ def test_a_wrong_code_is_reported(connection: BrowserConnection, tmp_path: Path)
         shown = control_plane(tmp_path, pages=[pages.router()])
         bound, address = local_socket()
         async with (
-            asyncio.timeout(6 * LIMIT),
+            asyncio.timeout(6 * PATIENCE),
             serving(shown.app, bound),
             page_of(connection.browser) as page,
         ):
