@@ -26,7 +26,8 @@ class FakeGate:
     profiles: list[str] = field(default_factory=list)
     refusal: tuple[int, str, str] | None = None
     """Status, code and message with which it refuses all starts."""
-    start_seconds: float = 0.0
+    starts: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set while starts may succeed; they wait for it."""
     desktops: dict[str, Json] = field(default_factory=dict)
     started: Counter[str] = field(default_factory=Counter)
     """How often each desktop was really started."""
@@ -37,6 +38,9 @@ class FakeGate:
     address: str = ""
     _server: asyncio.Server | None = None
     _connections: set[asyncio.StreamWriter] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.starts.set()
 
     async def open(self) -> None:
         """Listen, at the same address as before."""
@@ -100,8 +104,7 @@ class FakeGate:
         if self.refusal is not None:
             status, code, message = self.refusal
             return status, {"message": message, "code": code}
-        if order["id"] not in self.desktops:
-            await asyncio.sleep(self.start_seconds)
+        await self.starts.wait()
         if order["id"] not in self.desktops:
             self.started[order["id"]] += 1
             self.desktops[order["id"]] = {"id": order["id"], "status": "ready"}

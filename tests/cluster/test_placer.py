@@ -71,6 +71,20 @@ class Placing:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 
+    async def answered(self) -> None:
+        """Wait until both nodes have answered: desktops would go to the first one that has."""
+        for name in (N7.name, N8.name):
+            await self.node(name, lambda _: True)
+
+    def hold_starts(self) -> None:
+        """Let starts wait until they are released."""
+        for gate in (self.n7, self.n8):
+            gate.starts.clear()
+
+    def release_starts(self) -> None:
+        for gate in (self.n7, self.n8):
+            gate.starts.set()
+
     async def order(self, *ids: str, **more: Any) -> None:
         for one in ids:
             await self.store.write(partial(_order, desktop_id=one, more=more))
@@ -181,7 +195,11 @@ def test_desktops_are_spread_over_nodes_until_there_is_no_room(
     async def scenario(found: Placing) -> None:
         found.n7.places, found.n8.places = 2, 1
         async with found.placer():
-            await found.order("a", "b", "c", "d", "e")
+            await found.order("a", "b", "c")
+            # A place is taken as soon as a start is decided.
+            for one in "abc":
+                await found.state(one, desktops.READY)
+            await found.order("d", "e")
             room = "no room: 2 nodes, 0 of 3 places free; {} before you"
             await found.until("d", lambda row: row.reason == room.format(0))
             await found.until("e", lambda row: row.reason == room.format(1))
@@ -199,6 +217,7 @@ def test_a_node_whose_starts_fail_gets_no_more(database: str, tmp_path: Path) ->
         found.n7.refusal = (409, "not_started", "no X server")
         found.n8.places = 6
         async with found.placer():
+            await found.answered()
             ids = [f"d{number}" for number in range(6)]
             await found.order(*ids)
             for one in ids:
@@ -241,6 +260,7 @@ def test_a_node_on_which_ray_hangs_is_left_out(database: str, tmp_path: Path) ->
         found.rooms.hung.add("n7")
         found.n8.places = 3
         async with found.placer():
+            await found.answered()
             await found.order("a", "b")
             for one in "ab":
                 assert (await found.state(one, desktops.READY)).node == "n8"
@@ -278,6 +298,7 @@ def test_the_desktops_of_a_node_without_power_are_lost_and_replaced(
 ) -> None:
     async def scenario(found: Placing) -> None:
         async with found.placer():
+            await found.answered()
             await found.order("a", "b", "c", "d")
             rows = [await found.state(one, desktops.READY) for one in "abcd"]
             there = [row.id for row in rows if row.node == "n7"]
@@ -318,7 +339,7 @@ def test_a_desktop_that_has_ended_by_itself_is_lost(database: str, tmp_path: Pat
 def test_another_placer_continues_and_nothing_starts_twice(database: str, tmp_path: Path) -> None:
     async def scenario(found: Placing) -> None:
         ids = [f"d{number}" for number in range(20)]
-        found.n7.start_seconds = found.n8.start_seconds = 0.5
+        found.hold_starts()
         async with found.placer() as second:
             await eventually(second.leads)
             async with found.placer() as third:
@@ -326,9 +347,10 @@ def test_another_placer_continues_and_nothing_starts_twice(database: str, tmp_pa
                 await found.until("d0", lambda row: row.state == desktops.STARTING)
                 assert not third.leads()
                 second.kill()
+                await eventually(third.leads)
+                found.release_starts()
                 for one in ids:
                     await found.state(one, desktops.READY)
-                assert third.leads()
         started = found.n7.started + found.n8.started
         assert started == dict.fromkeys(ids, 1)
         assert found.n7.ended == found.n8.ended == []
@@ -340,13 +362,14 @@ def test_another_placer_continues_and_nothing_starts_twice(database: str, tmp_pa
 @pytest.mark.slow("the server restarts")
 def test_a_restart_of_the_server_loses_no_desktop(server: PostgresServer, tmp_path: Path) -> None:
     async def scenario(found: Placing) -> None:
-        found.n7.start_seconds = found.n8.start_seconds = 0.5
         async with found.placer() as placer:
             await found.order("old")
             await found.state("old", desktops.READY)
+            found.hold_starts()
             await found.order("a", "b")
             await found.state("a", desktops.STARTING)
             await asyncio.to_thread(server.stop, "fast")
+            found.release_starts()
             await eventually(lambda: not placer.leads())
             await asyncio.to_thread(server.start)
             await eventually(placer.leads)
@@ -364,6 +387,7 @@ def test_a_placer_that_reaches_no_node_leaves_them_to_another_one(
 ) -> None:
     async def scenario(found: Placing) -> None:
         async with found.placer() as first:
+            await found.answered()
             await found.order("a", "b")
             for one in ("a", "b"):
                 await found.state(one, desktops.READY)
