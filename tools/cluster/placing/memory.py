@@ -4,7 +4,7 @@ The next one begins without it: a desktop may then wait longer, and be tried mor
 those of the database, as of the newest read. Pure.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from .actions import stray_subject
 from .situation import WANTED, FailedStart, PlacedDesktop, StartHistory
@@ -76,6 +76,11 @@ class PlacerMemory:
     def leave_out(self, node: str, reason: str, seconds: float) -> None:
         """Give a node no desktops for so long."""
         self.left_out[node] = (self.now + seconds, reason)
+
+    def keep_left_out(self, in_ray: Collection[str]) -> None:
+        """Forget that nodes were left out whose process of Ray is gone: they join with another."""
+        for node in self.left_out.keys() - in_ray:
+            del self.left_out[node]
 
     def failures(self, node: str) -> int:
         """Return how many starts of a node have failed in a row."""

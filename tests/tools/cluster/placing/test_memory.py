@@ -17,6 +17,16 @@ def test_the_wait_of_a_desktop_lasts_over_its_failed_starts() -> None:
     assert memory.history == {}
 
 
+def test_a_node_is_left_out_until_its_process_of_ray_is_gone() -> None:
+    memory = PlacerMemory()
+    memory.read(NOW, [], {})
+    memory.leave_out("n7", "Ray hangs", 60.0)
+    memory.keep_left_out({"n7": "h:1", "n8": "h:2"})
+    assert memory.left_out == {"n7": (NOW + 60.0, "Ray hangs")}
+    memory.keep_left_out({"n8": "h:2"})
+    assert memory.left_out == {}
+
+
 def test_desktops_that_are_over_are_forgotten() -> None:
     memory = PlacerMemory()
     memory.read(NOW, [wanted("d")], {})
