@@ -17,6 +17,7 @@ from deskhand.tools.cluster.moment import MomentaryEvent, read_moment
 from deskhand.tools.cluster.trust import ClusterTls
 from deskhand.tools.control_plane.service.planes import LivingPeers
 from deskhand.tools.store.database import Store
+from tests.live_trees import commands_below, running
 from tests.postgres_server import PostgresServer
 from tests.system.database_faults import STEPS, StepGate, provider
 from tests.system.services import DESKHAND, until
@@ -55,12 +56,14 @@ def test_an_agent_works_and_the_password_is_in_no_argument_file_or_variable(
     with at_step(server, tmp_path, 3) as setting:
         plane = psutil.Process(setting.plane.process.pid)
         # A copy of the control plane has its variables: the decoder, which may read no files.
-        others = [one for one in plane.children(recursive=True) if one.cmdline() != plane.cmdline()]
-        assert len(others) > 3
-        assert PASSWORD not in " ".join(plane.cmdline())
-        for process in others:
-            assert PASSWORD not in " ".join(process.cmdline()), process
-            assert PASSWORD not in str(process.environ()), process
+        commands = commands_below(plane.pid)
+        others = [one for one, command in commands.items() if command != plane.cmdline()]
+        variables = running(others, psutil.Process.environ)
+        assert len(variables) > 3
+        for process, command in {**commands, plane: plane.cmdline()}.items():
+            assert PASSWORD not in " ".join(command), process
+        for process, environ in variables.items():
+            assert PASSWORD not in str(environ), process
         setting.gate.release()
         assert setting.result()["outcome"] == "done"
         assert setting.gate.names == NAMES

@@ -19,7 +19,7 @@ from deskhand.desktop.isolation.process_identity import start_time
 from deskhand.tools.cluster.ray_names import node_and_gate
 from tests.cluster.nodes import Node, node
 from tests.cluster.ray_head import RAY, RayHead, own_address
-from tests.live_trees import names_below
+from tests.live_trees import names_below, running
 from tests.system.services import until
 from tests.tools.cluster.certified import Cluster
 
@@ -75,8 +75,12 @@ def nodes_of_ray(address: str, environment: Mapping[str, str], file: Path) -> li
 
 
 def raylets(found: Node) -> list[psutil.Process]:
+    """Return the raylets; a child of one has its name until it executes its own program."""
     names = names_below(found.process.pid)
-    return [process for process, name in names.items() if name == "raylet"]
+    named = [process for process, name in names.items() if name == "raylet"]
+    parents = running(named, psutil.Process.ppid)
+    pids = {process.pid for process in named}
+    return [process for process, parent in parents.items() if parent not in pids]
 
 
 @pytest.mark.slow("starts a head of Ray, a node and a desktop")
@@ -102,13 +106,12 @@ def test_ray_reserves_the_places_of_a_node_and_ends_without_its_desktops(
             pid = int(found.start(A)["pid"])
             (first,) = raylets(found)
             first.send_signal(signal.SIGKILL)
-            until(
+            (second,) = until(
                 lambda: [one for one in raylets(found) if one.pid != first.pid],
                 "another raylet",
                 LIMIT,
             )
             assert found.desktops() == [A]
-            (second,) = raylets(found)
             found.kill()
             until(lambda: start_time(second.pid) is None, "the end of Ray", LIMIT)
             assert start_time(pid) is not None

@@ -106,8 +106,10 @@ def wait_until_lost(d: Deployment, desktop_ids: set[str]) -> None:
 
 
 def wait_until_back(d: Deployment, node: Node) -> None:
+    begun = time.monotonic()
     query = f"SELECT reason FROM nodes WHERE name = '{node.host.name}'"
     until(lambda: d.rows(query) == [[""]], "the node", LIMIT)
+    print("back after", round(time.monotonic() - begun, 1))
 
 
 @pytest.mark.slow("a node that is cut off")
