@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import itertools
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -40,7 +41,7 @@ from deskhand.tools.store.stored_files import StoredFiles
 from tests.tools.store.fakes import database
 
 Json = dict[str, Any]
-LIMIT = 20.0
+LIMIT = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 """How long a test waits for what must happen."""
 
 Block = Text | ToolCall
