@@ -120,6 +120,8 @@ def test_messages_and_interruptions_at_another_one_reach_the_driver(tmp_path: Pa
         _, chat_id = await spawned(planes.one)
         await hold.reached.wait()
         two, other = await planes.second(report("Here"))
+        # Without it, this one would be dead ten seconds after its start.
+        await planes.driver.beat()
         assert await two.chats.send(chat_id, "Stop that", interrupt=True)
         assert (await two.chats.get(chat_id)).state == "interrupting"
         # Its next heartbeat finds the interruption; the message is the next turn, here too.
