@@ -5,7 +5,7 @@ const AGAIN_MS = 2000;
 
 /**
  * @typedef {{
- *   holder: {kind: string, name: string}, asked: {name: string} | null, private: boolean, you: boolean,
+ *   revision: number, holder: {kind: string, name: string}, asked: {name: string} | null, private: boolean, you: boolean,
  *   watchers: number, stopped: {count: number, not_stopped: string[]} | null,
  * }} LeaseState
  */
@@ -24,17 +24,24 @@ export class Lease {
     this.socket = null;
     /** @type {number | undefined} */
     this.timer = undefined;
+    /** The newest revision that is known of the service that is followed. */
+    this.newest = 0;
   }
 
   follow() {
     this.stop();
+    // A service that was started again counts from 0.
+    this.newest = 0;
     const address = new URL(`${this.address.href}/watch?viewer=${this.viewer}`);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
     const socket = new WebSocket(address.href);
     socket.addEventListener("message", (event) => {
       const state = JSON.parse(event.data);
-      this.state = state;
-      this.changed(state);
+      // The answer to a request may have overtaken it.
+      if (this.isNews(state)) {
+        this.state = state;
+        this.changed(state);
+      }
     });
     socket.addEventListener("close", () => {
       if (this.socket === socket) {
@@ -42,6 +49,13 @@ export class Lease {
       }
     });
     this.socket = socket;
+  }
+
+  /** Whether nothing newer is known.  @param {{revision?: number}} state */
+  isNews({ revision = 0 }) {
+    const isNews = revision >= this.newest;
+    this.newest = Math.max(this.newest, revision);
+    return isNews;
   }
 
   stop() {
@@ -79,6 +93,7 @@ export class Lease {
     if (!answer.ok) {
       throw new Error(found.message || texts.screen.answered(answer.status));
     }
+    this.isNews(found);
     return found;
   }
 }
