@@ -1,6 +1,7 @@
 """A run from its start to its end: its progress, its questions and its result."""
 
 import asyncio
+import webbrowser
 from collections.abc import Awaitable
 from contextlib import aclosing
 from typing import Any, TypeVar
@@ -21,24 +22,36 @@ Json = dict[str, Any]
 T = TypeVar("T")
 
 
-async def follow(plane: PlaneConnection, chat_id: str, timeout: float, progress: Progress) -> Json:
+async def follow(
+    plane: PlaneConnection,
+    chat_id: str,
+    timeout: float,
+    progress: Progress,
+    *,
+    watch: bool = False,
+) -> Json:
     """Print the progress of a run and have its questions answered; return its result.
 
-    If it is cancelled, by the first Ctrl-C, it stops the agent; the second one ends the process.
+    ``watch`` opens the run's page first. If it is cancelled, by the first Ctrl-C, it stops the
+    agent; the second one ends the process.
     """
-    progress.line(f"Run:  {await link_of(plane, chat_id)}")
-    with progress:
-        showing = asyncio.create_task(_show(plane.client, chat_id, progress), name="progress")
-        try:
-            return await _result(plane.client, chat_id, timeout, progress)
-        except asyncio.CancelledError:
-            progress.pause()
-            await stop(plane, chat_id)
-            raise
-        finally:
-            showing.cancel()
-            # Awaiting the cancelled task keeps its last line from following the result.
-            await asyncio.gather(showing, return_exceptions=True)
+    try:
+        if watch:
+            await open_page(plane, chat_id)
+        progress.line(f"Run:  {await link_of(plane, chat_id)}")
+        return await _followed(plane.client, chat_id, timeout, progress)
+    except asyncio.CancelledError:
+        await stop(plane, chat_id)
+        raise
+
+
+async def open_page(plane: PlaneConnection, chat_id: str) -> None:
+    """Open the page of a run in a browser of this machine."""
+    link = await link_of(plane, chat_id)
+    try:
+        await asyncio.to_thread(webbrowser.open, link)
+    except webbrowser.Error:
+        print_error(f"no browser can be opened here; the page is {link}")
 
 
 async def stop(plane: PlaneConnection, chat_id: str) -> None:
@@ -83,6 +96,19 @@ async def wait(client: DesktopClient, chat_id: str, timeout: float) -> Json:
         "last_error": response.get("error"),
     }
     return result
+
+
+async def _followed(
+    client: DesktopClient, chat_id: str, timeout: float, progress: Progress
+) -> Json:
+    with progress:
+        showing = asyncio.create_task(_show(client, chat_id, progress), name="progress")
+        try:
+            return await _result(client, chat_id, timeout, progress)
+        finally:
+            showing.cancel()
+            # Awaiting the cancelled task keeps its last line from following the result.
+            await asyncio.gather(showing, return_exceptions=True)
 
 
 async def _result(client: DesktopClient, chat_id: str, timeout: float, progress: Progress) -> Json:

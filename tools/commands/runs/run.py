@@ -1,7 +1,6 @@
 """`deskhand run`: one task, its progress in the terminal, its result in a folder."""
 
 import asyncio
-import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from deskhand.tools.commands.http import PlaneConnection, PlaneSelector, connect
 from deskhand.tools.commands.terminal import START_ERRORS, print_error, print_json, print_line
 from deskhand.tools.commands.terminal import settings as read_settings
 
-from .follow import call, exit_code, follow, print_result, uninterrupted
+from .follow import call, exit_code, follow, open_page, print_result, uninterrupted
 from .outputs import save
 from .progress import progress_of
 from .runs import Form, link_of
@@ -125,23 +124,15 @@ async def _work(
         print_error(spawned["error"])
         return NO_MODEL
     chat_id = spawned["result"]["chat_id"]
-    if options.watch:
-        await _watch(plane, chat_id)
     if options.detach:
+        if options.watch:
+            await open_page(plane, chat_id)
         return await _detached(plane, chat_id, spawned["result"], options.form)
-    result = await follow(plane, chat_id, options.timeout, progress)
+    result = await follow(plane, chat_id, options.timeout, progress, watch=options.watch)
     if options.output is not None:
         names = await save(plane.client, result, options.output)
         progress.line(f"Saved: {', '.join(str(options.output / name) for name in names)}")
     return await _end(result, plane, options.form, played=played)
-
-
-async def _watch(plane: PlaneConnection, chat_id: str) -> None:
-    link = await link_of(plane, chat_id)
-    try:
-        await asyncio.to_thread(webbrowser.open, link)
-    except webbrowser.Error:
-        print_error(f"no browser can be opened here; the page is {link}")
 
 
 async def _detached(plane: PlaneConnection, chat_id: str, spawned: Json, form: Form) -> int:

@@ -10,7 +10,8 @@ import pytest
 
 from deskhand.tools.cli import run_line
 from deskhand.tools.commands.http import PlaneConnection
-from deskhand.tools.commands.runs.follow import uninterrupted
+from deskhand.tools.commands.runs.follow import follow, uninterrupted
+from deskhand.tools.commands.runs.progress import PlainProgress
 from tests.tools.commands.fake_plane import Answer, FakePlane, fake_plane
 
 ID = "0b8b6f3c-9d0a-4b62-8c63-5c1f6c0e7d11"
@@ -121,13 +122,18 @@ def test_a_binary_file_is_refused(plane: FakePlane, tmp_path: Path, capsys: Any)
 
 
 class RecordingClient:
-    """A client that records what is asked."""
+    """A client that records what is asked; one path is never answered."""
 
-    def __init__(self) -> None:
+    def __init__(self, unanswered: str = "") -> None:
         self.asked: list[tuple[str, str]] = []
+        self.waits = asyncio.Event()
+        self._unanswered = unanswered
 
-    async def request(self, method: str, path: str) -> None:
+    async def request(self, method: str, path: str, **_: Any) -> None:
         self.asked.append((method, path))
+        if path == self._unanswered:
+            self.waits.set()
+            await asyncio.Event().wait()
 
 
 def test_an_agent_that_starts_during_ctrl_c_is_stopped(capsys: Any) -> None:
@@ -151,4 +157,20 @@ def test_an_agent_that_starts_during_ctrl_c_is_stopped(capsys: Any) -> None:
 
     asyncio.run(interrupted())
     assert client.asked == [("POST", "/api/v0/chats/c1/interrupt")]
+    assert "the agent was stopped" in capsys.readouterr().err
+
+
+def test_an_agent_whose_link_is_not_printed_yet_is_stopped_by_ctrl_c(capsys: Any) -> None:
+    client: Any = RecordingClient("/api/v0/login/codes")
+
+    async def interrupted() -> None:
+        plane = PlaneConnection(client, "http://a")
+        following = asyncio.create_task(follow(plane, "c1", 60.0, PlainProgress("text")))
+        await client.waits.wait()
+        following.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await following
+
+    asyncio.run(interrupted())
+    assert client.asked[-1] == ("POST", "/api/v0/chats/c1/interrupt")
     assert "the agent was stopped" in capsys.readouterr().err
