@@ -133,14 +133,16 @@ def test_a_fault_in_a_step_pauses_the_turn(tmp_path: Path, fault: str) -> None:
 def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with (
-        StepGate(0) as gate,
+        StepGate(1) as gate,
         provider(gate.port) as environment,
         up(data, tmp_path / "errors.log", environment) as plane,
     ):
-        # The first write of the turn may be before or after the lock: both must be fine.
+        # The first write of the turn may be before or after the lock: both must be fine. The first
+        # command is held until then, so that the agent cannot end before.
         chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
         setting = Setting(plane, gate, data, chat_id)
         with locked(data):
+            gate.release()
             setting.paused()
         assert setting.result()["outcome"] == "done"
         assert gate.names == NAMES
@@ -167,9 +169,11 @@ def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
         with locked(data):
             gate.release()
             Setting(plane, gate, data, chat["id"]).paused()
+            # The command reads the chat after each event: it must do so before the wait is over.
+            while (line := run.stdout.readline()) != "  waiting for the database\n":
+                assert line, "the wait was not printed"
         shown = run.stdout.read()
         assert run.wait(PATIENCE) == 0, shown
-        assert "  waiting for the database\n" in shown
         assert "All steps are done." in shown
         assert gate.names == NAMES
 
