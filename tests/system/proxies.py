@@ -14,12 +14,6 @@ PROXIES = Path(__file__).parents[2] / "deploy" / "proxy"
 HOST = "localhost"
 
 
-def free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
-
-
 @contextmanager
 def caddy(folder: Path, port: int, plane: str, files: ServerCertificate) -> Iterator[None]:
     """Serve the second example of the Caddyfile, with a certificate of our own."""

@@ -4,6 +4,7 @@ import atexit
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -153,6 +154,19 @@ def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
             return found
         time.sleep(0.02)
     raise AssertionError(f"did not come: {what}")
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """Yield a port of loopback which the kernel gives to no other socket while the block runs.
+
+    A server with SO_REUSEADDR can bind it all the same (socket(7)): this socket does not listen. A
+    port that was only seen to be free may be that of another connection when the server binds it.
+    """
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", 0))
+        yield int(bound.getsockname()[1])
 
 
 class SharedDesktop:

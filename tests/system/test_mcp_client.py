@@ -20,6 +20,7 @@ from tests.system.services import (
     Service,
     descendants_of,
     marked,
+    reserved_port,
     service_pid,
     tidy,
     until,
@@ -150,8 +151,7 @@ def remote_servers(*transports: str) -> Iterator[list[int]]:
     ports = []
     with ExitStack() as stack:
         for transport in transports:
-            with socket.create_server(("127.0.0.1", 0)) as free:
-                ports.append(free.getsockname()[1])
+            ports.append(stack.enter_context(reserved_port()))
             command = [sys.executable, str(REMOTE), transport, "127.0.0.1", str(ports[-1])]
             process = stack.enter_context(subprocess.Popen(command, stderr=subprocess.DEVNULL))
             stack.callback(process.kill)

@@ -18,8 +18,8 @@ from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.desktop.remote_sync import Desktop
 from deskhand.tools.client.client_sync import Client
 from tests.system.certificates import ServerCertificate, server_certificate
-from tests.system.proxies import HOST, caddy, free_port, nginx
-from tests.system.services import DESKHAND, PATIENCE, Service, service
+from tests.system.proxies import HOST, caddy, nginx
+from tests.system.services import DESKHAND, PATIENCE, Service, reserved_port, service
 
 Start = Callable[[Path, int, str, ServerCertificate], AbstractContextManager[None]]
 
@@ -45,14 +45,16 @@ class Behind:
 @contextmanager
 def behind(start: Start, folder: Path) -> Iterator[Behind]:
     files = server_certificate(folder / "certificates", HOST)
-    port = free_port()
-    url = f"https://{HOST}:{port}/desk"
     arguments = ("up", "--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
-    remote = ("--public-url", url, "--trusted-proxy", "127.0.0.1")
-    with service(folder / "stderr", *arguments, *remote) as plane:
-        proxy = folder / "proxy"
-        proxy.mkdir()
-        with start(proxy, port, plane.url.removeprefix("http://"), files):
+    proxy = folder / "proxy"
+    proxy.mkdir()
+    with reserved_port() as port:
+        url = f"https://{HOST}:{port}/desk"
+        remote = ("--public-url", url, "--trusted-proxy", "127.0.0.1")
+        with (
+            service(folder / "stderr", *arguments, *remote) as plane,
+            start(proxy, port, plane.url.removeprefix("http://"), files),
+        ):
             yield Behind(plane, url, files)
     assert (folder / "stderr").read_text() == ""
 
