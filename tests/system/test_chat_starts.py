@@ -90,25 +90,20 @@ def test_a_desktop_reads_the_context_with_the_agents_rights(desktop: Service) ->
             )
             assert answer.is_success, answer.text
         # The agent cannot make the service read a file that it may not read itself.
-        desktop.post(
-            "/api/v0/processes/start",
-            {
-                "command": "mkdir sub && ln -s /etc/shadow sub/AGENTS.md",
-                "timeout_ms": 5000,
-            },
-        )
+        ran(desktop, "mkdir sub && ln -s /etc/shadow sub/AGENTS.md")
         parts = desktop.get(config)["parts"]
         assert [part.get("content") or part["name"] for part in parts] == ["Be brief.", "forms"]
         below = desktop.http.get(config, params={"workdir": "sub"}).json()
         assert (below["working_dir"], below["parts"]) == (f"{work}/sub", [])
     finally:
-        desktop.post(
-            "/api/v0/processes/start",
-            {
-                "command": "rm -rf sub AGENTS.md .agents",
-                "timeout_ms": 5000,
-            },
-        )
+        ran(desktop, "rm -rf sub AGENTS.md .agents")
+
+
+def ran(desktop: Service, command: str) -> None:
+    """Run a command to its end."""
+    started = desktop.post("/api/v0/processes/start", {"command": command})
+    ended = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
+    assert ended["exit_code"] == 0, ended
 
 
 @pytest.mark.soak
@@ -123,7 +118,8 @@ def test_a_command_reports_its_status(plane: Service) -> None:
         assert ran["exit_code"] == 0, ran
         assert any('"text":"Reading 3 of 4"' in line.replace(": ", ":") for line in lines)
     assert plane.get(f"/api/v0/chats/{chat}")["status_message"]["text"] == "Reading 3 of 4"
-    burst = "for n in 1 2 3 4 5 6 7 8 9; do deskhand status $n; done"
+    # One more is accepted each second, so that a slow machine must send more of them.
+    burst = "for n in $(seq 60); do deskhand status $n 2>&1 | grep 'too many' && break; done"
     assert "too many" in tool(plane, chat, "execute", command=burst)["output"]
     other = tool(plane, chat, "execute", command="deskhand up")
     assert other["exit_code"] != 0
