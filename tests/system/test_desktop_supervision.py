@@ -156,6 +156,8 @@ def test_leftovers_of_a_killed_service_are_cleaned_by_the_next(tmp_path: Path) -
             for pid in (keeper, served):
                 os.kill(pid, signal.SIGKILL)
             first.process.wait(PATIENCE)
+            # Until then it has the lock of its desktop, which is not swept.
+            until(lambda: not Path(f"/proc/{served}").exists(), "the end of the service")
         # Another service that starts now may sweep before ours does.
         second = stack.enter_context(service(tmp_path / "second.log", "desktop"))
         assert not folder.exists()
