@@ -18,6 +18,7 @@ from deskhand.desktop.input.events import PointerMotion
 from deskhand.desktop.input.xtest import XTestInput
 from deskhand.desktop.screenshots.renderer import crop
 from tests.system.displays import PATIENCE, SIZE, Window, colour_at, display, framebuffer
+from tests.system.services import until
 
 pytestmark = pytest.mark.x11
 
@@ -25,8 +26,19 @@ RED, GREEN = 0xFF0000, 0x00C020
 PLACE = Region(100, 200, 300, 350)
 
 
-def x_socket(server: XServer) -> Path:
-    return Path(f"/tmp/.X11-unix/X{server.display[1:]}")
+class XSocket:
+    """The socket file of a server; a later server may take its number at once."""
+
+    def __init__(self, server: XServer) -> None:
+        self._path = Path(f"/tmp/.X11-unix/X{server.display[1:]}")
+        self._found = self._path.stat()
+
+    def exists(self) -> bool:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return False
+        return (found.st_ino, found.st_mtime_ns) == (self._found.st_ino, self._found.st_mtime_ns)
 
 
 def test_a_server_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -34,18 +46,20 @@ def test_a_server_leaves_nothing_behind(tmp_path: Path) -> None:
         with display(tmp_path) as running:
             seen.append(running.server)
             pids.append(running.server.pid or 0)
-            assert x_socket(running.server).is_socket()
+            sockets.append(XSocket(running.server))
             assert running.server.rfb_socket.stat().st_mode & 0o777 == 0o600
             assert running.server.xauthority.stat().st_mode & 0o777 == 0o600
             raise ZeroDivisionError
 
     seen: list[XServer] = []
+    sockets: list[XSocket] = []
     pids: list[int] = []
     with pytest.raises(ZeroDivisionError):
         fail()
     (server,) = seen
     assert not psutil.pid_exists(*pids)
-    assert not x_socket(server).exists()
+    (file,) = sockets
+    assert not file.exists()
     assert not server.rfb_socket.exists()
     assert not server.died.is_set()
 
@@ -103,9 +117,11 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
     ):
         assert not server.rfb_socket.exists()
         assert server.rfb_responds(PATIENCE)
+        file = XSocket(server)
         pid = server.pid
         assert pid is not None
         os.kill(pid, signal.SIGSTOP)
+        until(lambda: psutil.Process(pid).status() == psutil.STATUS_STOPPED, "the stop")
         assert not server.x_responds(0.01)
         assert not server.rfb_responds(0.01)
         os.kill(pid, signal.SIGCONT)
@@ -121,7 +137,7 @@ def test_a_server_without_a_live_view_will_do(tmp_path: Path) -> None:
         write_cookie(stranger)
         with pytest.raises(DisplayGone):
             Framebuffer(server.display, stranger).open()
-    assert not x_socket(server).exists()
+    assert not file.exists()
 
 
 def test_a_server_that_ends_at_once_is_reported_with_its_log(tmp_path: Path) -> None:
@@ -154,6 +170,7 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
 
     with display(tmp_path) as running, framebuffer(running) as screen:
         assert running.server.pid is not None
+        file = XSocket(running.server)
         input_device = XTestInput(running.server.display, running.server.xauthority)
         input_device.open()
         feed = screen.subscribe()
@@ -167,7 +184,7 @@ def test_the_end_of_the_server_reaches_everybody(tmp_path: Path) -> None:
         with pytest.raises(DisplayGone):
             input_device.perform([PointerMotion(Point(1, 1))])
         input_device.close()
-    assert not x_socket(running.server).exists()
+    assert not file.exists()
 
 
 def test_frames_show_what_is_painted_and_never_change(tmp_path: Path) -> None:
