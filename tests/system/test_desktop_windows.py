@@ -6,7 +6,8 @@ import xcffib.xproto
 
 from deskhand.desktop.x11.connection import connect
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import Json, Service, until, x_display
+from tests.system.services import Json, Service, x_display
+from tests.system.test_desktop_events import close
 
 pytestmark = pytest.mark.x11
 
@@ -77,9 +78,7 @@ def test_a_window_is_maximized_minimized_and_brought_back(desktop: Service, wind
 
 def test_closing_a_window_is_published(desktop: Service, window: Json) -> None:
     with event_stream(desktop) as events:
-        # A terminal ignores the wish until the program in it runs.
-        url = f"{WINDOWS}/{window['id']}/close"
-        until(lambda: desktop.post(url, {})["closed"], "the end of the window")
+        close(desktop, window)
         assert next_of(events, "window_closed")["id"] == window["id"]
     assert listed(desktop) == []
 
@@ -94,8 +93,7 @@ def test_the_focus_goes_from_one_window_to_the_other(desktop: Service, window: J
         assert first["focused"]
         assert next_of(events, "window_focused")["id"] == window["id"]
     assert [one["focused"] for one in listed(desktop)] == [True, False]
-    url = f"{WINDOWS}/{second['id']}/close"
-    until(lambda: desktop.post(url, {})["closed"], "the end of the second window")
+    close(desktop, second)
     assert len(listed(desktop)) == 1
 
 
