@@ -110,10 +110,14 @@ class TextView:
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)
+        return self.held()
+
+    def held(self) -> str:
+        """Return the text of the view and clear it."""
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         self._files += 1
         path = f"{self._folder}/{self._files}"
-        content: bytes = until(lambda: self._read(path), f"{text[:40]!r}")[0]
+        content: bytes = until(lambda: self._read(path), "the text of the view")[0]
         return content.decode()
 
     def _read(self, path: str) -> tuple[bytes, ...]:
