@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.system.services import SLOWNESS, Service
+from tests.system.services import SLOWNESS, Service, until
+from tests.system.typing_targets import keyboard_of
 
 pytestmark = pytest.mark.x11
 
@@ -23,6 +24,7 @@ def assert_stays(desktop: Service, seen: dict[str, Any]) -> None:
 
 def test_a_terminals_picture_is_the_last_one(desktop: Service) -> None:
     desktop.post("/api/v0/processes/start", {"command": "exec xterm -geometry 80x30+0+0"})
+    until(lambda: keyboard_of(desktop), "the focus of the terminal")
     desktop.act(action="wait", duration=0, observe={"settle": {"quiet_ms": 1000, "max_ms": 20000}})
     for text in ("a", "\n", "seq 50\n"):
         seen = observed(desktop, action="type", text=text)
