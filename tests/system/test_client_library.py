@@ -105,6 +105,10 @@ def test_without_a_loop_it_is_the_same() -> None:
         assert desktop.windows.list() == ()
         instance = desktop.status().instance_id
         assert desktop.run("echo here").output == "here\n"
-        before = desktop.screenshot()
-        assert desktop.screenshot(since=before.frame_id).unchanged
+
+        def is_unchanged() -> bool:
+            # The session may still be painting its panel.
+            return desktop.screenshot(since=desktop.screenshot().frame_id).unchanged
+
+        until(is_unchanged, "the same picture again")
     until(lambda: not descendants_of(instance), "the end of everything the desktop started")
