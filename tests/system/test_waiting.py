@@ -3,7 +3,7 @@
 import pytest
 
 from tests.system.reporting_page import reporting_page
-from tests.system.services import Json, Service
+from tests.system.services import PATIENCE, Json, Service
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -16,7 +16,8 @@ addEventListener('click', () => setTimeout(() => {
 
 
 def wait(desktop: Service, **wanted: object) -> Json:
-    return desktop.post(WAIT, {"timeout_seconds": 20, **wanted})
+    # The answer comes before the client gives up.
+    return desktop.post(WAIT, {"timeout_seconds": PATIENCE - 2, **wanted})
 
 
 @pytest.mark.slow("a browser starts, and waits for it")
@@ -33,7 +34,7 @@ def test_text_window_url_process_and_pixels_end_a_wait(desktop: Service) -> None
         assert "screenshot_data" not in done
         assert done["seen"]["urls"] == [f"{url}#end"]
         # A page that was there before the wait, and does not change in it.
-        again = wait(desktop, url="#end", timeout_seconds=10, screenshot=False)
+        again = wait(desktop, url="#end", screenshot=False)
         assert (again["met"], again["seen"]["urls"]) == (True, [f"{url}#end"])
     started = desktop.post("/api/v0/processes/start", {"command": "sleep 0.3; xsetroot -solid red"})
     assert wait(desktop, process=started["id"])["met"]

@@ -14,8 +14,7 @@ import pytest
 from PIL import Image
 from websockets.asyncio.client import ClientConnection, connect
 
-from tests.system.services import Service, until
-from tests.vncbridge.fakes import LIMIT
+from tests.system.services import PATIENCE, Service, until
 from tests.vncbridge.rfb.client_messages import SHARED_HELLO, encodings
 from tests.vncbridge.rfb.shim import shim
 
@@ -82,7 +81,7 @@ def magenta_in(picture: npt.NDArray[np.uint8]) -> int:
 
 def played(scene: Callable[[], Coroutine[None, None, T]]) -> T:
     async def run() -> T:
-        async with asyncio.timeout(3 * LIMIT):
+        async with asyncio.timeout(3 * PATIENCE):
             return await scene()
 
     return asyncio.run(run())
