@@ -6,7 +6,8 @@ import pytest
 
 from deskhand.desktop.display.health_check import HealthCheck, HealthCheckTimeouts
 
-SOON = HealthCheckTimeouts(interval=0.01, reply=0.05, rfb=0.0)
+SOON = HealthCheckTimeouts(interval=0.01, reply=1.0, rfb=0.0)
+"""A server that answers does so in time also when its thread has to wait for a processor."""
 REPLY, EVENT = b"\x01" + bytes(31), b"\x22" + bytes(31)
 
 
