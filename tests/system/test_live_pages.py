@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.system.browsing import plain_page
 from tests.system.recorded_runs import add_recorded_runs, noisy_video
-from tests.system.services import PATIENCE, Service, service
+from tests.system.services import PATIENCE, Service, reserved_port, service, until
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
@@ -46,11 +46,11 @@ def test_twelve_tabs_are_painted_and_follow_what_happens(plane: Service, browser
             expect(page.get_by_text("seen in all tabs")).to_be_visible()
         # Pictures are sent to the tab that is in front.
         pages[-1].bring_to_front()
-        image = pages[-1].locator("#desktops img").first
+        # The desktops of earlier tests may end meanwhile, and their cards go.
+        card = pages[-1].locator("#desktops .card").filter(has_text="seen in all tabs")
+        image = card.locator("img").first
         expect(image).to_be_visible()
-        handle = image.element_handle()
-        assert handle is not None
-        pages[-1].wait_for_function(PAINTED, arg=handle)
+        until(lambda: image.evaluate(PAINTED), "the picture of the desktop")
         assert plane.http.delete(f"/api/v0/desktops/{desktop['id']}").is_success
         for page in pages:
             expect(page.get_by_text("seen in all tabs")).to_have_count(0)
@@ -61,19 +61,18 @@ def test_twelve_tabs_are_painted_and_follow_what_happens(plane: Service, browser
 def test_tabs_follow_a_control_plane_that_was_killed_and_started_again(
     browser: Browser, tmp_path: Path
 ) -> None:
-    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with ExitStack() as stack:
+        # The second control plane has the port of the first, which nothing may take in between.
+        listen = f"127.0.0.1:{stack.enter_context(reserved_port())}"
+        command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", listen)
         plane = stack.enter_context(service(tmp_path / "first", *command))
-        port = plane.url.rpartition(":")[2]
         pages = stack.enter_context(tabs(plane, browser, 3))
         plane.post("/api/v0/chats", {"title": "before", "prompt": "say hello"})
         for page in pages:
             expect(page.get_by_text("before").first).to_be_visible()
         plane.process.kill()
         plane.process.wait()
-        again = stack.enter_context(
-            service(tmp_path / "second", *command[:-1], f"127.0.0.1:{port}")
-        )
+        again = stack.enter_context(service(tmp_path / "second", *command))
         again.post("/api/v0/chats", {"title": "after", "prompt": "say hello"})
         for page in pages:
             expect(page.get_by_text("after").first).to_be_visible()
@@ -88,10 +87,11 @@ def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
     seconds = noisy_video(video, LARGE)
     recorded = [f"recorded-{number}" for number in range(4)]
     add_recorded_runs(tmp_path / "data", recorded, video, seconds)
-    command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
     with ExitStack() as stack:
+        # The second control plane has the port of the first, which nothing may take in between.
+        listen = f"127.0.0.1:{stack.enter_context(reserved_port())}"
+        command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", listen)
         plane = stack.enter_context(service(tmp_path / "first", *command))
-        port = plane.url.rpartition(":")[2]
         pages = stack.enter_context(tabs(plane, browser, TABS))
         players, homes = pages[:4], pages[4:]
         for page, name in zip(players, recorded, strict=True):
@@ -109,9 +109,7 @@ def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
             page.evaluate("window.notReloaded = true")
         plane.process.kill()
         plane.process.wait()
-        again = stack.enter_context(
-            service(tmp_path / "second", *command[:-1], f"127.0.0.1:{port}")
-        )
+        again = stack.enter_context(service(tmp_path / "second", *command))
         for name in recorded:
             path = f"/api/v0/chats/{name}"
             assert again.http.patch(path, json={"title": f"{name} later"}).is_success
