@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import threading
+from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from deskhand.desktop.geometry import Size
 from tests.system.services import PATIENCE
 
 T = TypeVar("T")
+MOST_REPORTS = 40
 MOSTLY_MAGENTA = """() => {
   const canvas = document.querySelector("canvas");
   if (!canvas || !canvas.width || !canvas.height) return false;
@@ -151,6 +153,34 @@ def plain_connection(address: str) -> Iterator[SyncBrowser]:
 
 
 @contextmanager
+def noted(page: Page | SyncPage) -> Iterator[None]:
+    """Add to an error within the block what the page has reported, and its unanswered requests."""
+    reports: deque[str] = deque(maxlen=MOST_REPORTS)
+    unanswered: list[str] = []
+
+    def end(request: Any) -> None:
+        if request.url in unanswered:
+            unanswered.remove(request.url)
+
+    def fail(request: Any) -> None:
+        reports.append(f"failed: {request.url}: {request.failure}")
+        end(request)
+
+    reporting: Any = page
+    reporting.on("console", lambda line: reports.append(f"console: {line.text}"))
+    reporting.on("pageerror", lambda error: reports.append(f"uncaught: {error}"))
+    reporting.on("request", lambda request: unanswered.append(request.url))
+    reporting.on("requestfinished", end)
+    reporting.on("requestfailed", fail)
+    try:
+        yield
+    except BaseException as error:
+        waiting = [f"unanswered: {url}" for url in unanswered]
+        error.add_note("\n".join([f"page {page.url}", *reports, *waiting]))
+        raise
+
+
+@contextmanager
 def plain_page(browser: SyncBrowser, width: int = 1280, height: int = 900) -> Iterator[SyncPage]:
     """A page that shares nothing with other pages."""
     context = browser.new_context(viewport={"width": width, "height": height})
@@ -158,7 +188,8 @@ def plain_page(browser: SyncBrowser, width: int = 1280, height: int = 900) -> It
     page.set_default_timeout(PATIENCE * 1000)
     sync_expect.set_options(timeout=PATIENCE * 1000)
     try:
-        yield page
+        with noted(page):
+            yield page
     finally:
         context.close()
 
@@ -179,6 +210,7 @@ async def page_of(
         complaints: list[str] = []
         page.on("console", lambda line: complaints.append(line.text))
         page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
-        yield page
+        with noted(page):
+            yield page
         bad = ("Content Security Policy", "uncaught")
         assert not [text for text in complaints if any(word in text for word in bad)]

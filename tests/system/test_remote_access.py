@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from deskhand.desktop.errors import DesktopUnavailable
 from deskhand.desktop.remote_sync import Desktop
 from deskhand.tools.client.client_sync import Client
+from tests.system.browsing import noted
 from tests.system.certificates import ServerCertificate, server_certificate
 from tests.system.proxies import HOST, caddy, nginx
 from tests.system.services import DESKHAND, PATIENCE, Service, reserved_port, service
@@ -69,9 +70,10 @@ def signed_in(found: Behind, browser: Browser) -> Iterator[tuple[Page, list[str]
     failed: list[str] = []
     page.on("response", lambda r: failed.append(r.url) if r.status >= 400 else None)
     try:
-        page.goto(f"{found.url}/login#code={found.code()}")
-        page.wait_for_url(f"{found.url}/")
-        yield page, failed
+        with noted(page):
+            page.goto(f"{found.url}/login#code={found.code()}")
+            page.wait_for_url(f"{found.url}/")
+            yield page, failed
     finally:
         context.close()
 
