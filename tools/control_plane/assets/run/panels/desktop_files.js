@@ -1,6 +1,7 @@
 // The files of a run's desktop: look into folders, read, save, and add files by dropping them.
 import { Refused, address, get, post } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
+import { LatestCall } from "../../latest_call.js";
 import { texts } from "../../texts.js";
 import { OutputView } from "../conversation/output_view.js";
 import { absolutePath, crumbsOf, folderOf, nameOf } from "./paths.js";
@@ -18,7 +19,7 @@ export class DesktopFiles {
     this.folder = "";
     /** The folder that was requested last, which may not be shown yet. */
     this.wanted = "";
-    this.calls = 0;
+    this.calls = new LatestCall();
     this.working = "";
     this.crumbs = element("nav", { className: "crumbs", "aria-label": words.folder });
     this.words = element("p", { className: "hint", role: "status" });
@@ -67,17 +68,16 @@ export class DesktopFiles {
 
   /** Shows a folder, unless a later call has begun: it would undo a choice.  @param {string} folder */
   async enter(folder) {
-    this.calls += 1;
-    const mine = this.calls;
+    const isLatest = this.calls.begin();
     this.wanted = folder;
     try {
       const found = await post(`${this.below}/list-directory?path=${encodeURIComponent(folder)}`);
-      if (mine === this.calls) {
+      if (isLatest()) {
         this.folder = folder;
         this.draw(found.contents);
       }
     } catch (/** @type {any} */ error) {
-      if (mine === this.calls) {
+      if (isLatest()) {
         this.wanted = this.folder;
       }
       setText(this.words, error.message);
@@ -212,6 +212,8 @@ export class DesktopFiles {
       }
       setText(this.words, words.stored(path));
     }
-    await this.enter(folder);
+    if (this.wanted === folder) {
+      await this.enter(folder);
+    }
   }
 }

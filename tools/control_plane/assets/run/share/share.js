@@ -1,6 +1,7 @@
 // Share links of a run: made, listed with their creators and ends, and revoked.
 import { address, get, post, remove, serverNow } from "../../api.js";
 import { byId, element, keyed, setText, troubled } from "../../dom.js";
+import { LatestCall } from "../../latest_call.js";
 import { texts } from "../../texts.js";
 import { Team } from "./team.js";
 import { LIFETIMES, linksOf, remaining, scopesOf, shownBy } from "./links.js";
@@ -20,7 +21,7 @@ export class Share {
     this.desktop = "";
     this.team = new Team(id);
     this.links = this.withTeam = false;
-    this.reads = 0;
+    this.reads = new LatestCall();
     this.box = byId("share-box");
     byId("share").addEventListener("click", () => this.toggle());
     byId("share-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
@@ -71,10 +72,9 @@ export class Share {
 
   /** Draws the links, unless a later call has begun: it would undo a change. */
   async list() {
-    this.reads += 1;
-    const mine = this.reads;
+    const isLatest = this.reads.begin();
     const { tokens } = await get("api/v0/tokens");
-    if (mine !== this.reads) {
+    if (!isLatest()) {
       return;
     }
     const links = linksOf(tokens, this.id);
