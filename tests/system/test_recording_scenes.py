@@ -4,8 +4,9 @@ Where a test sleeps, time itself is the scene; nothing is waited for.
 """
 
 import os
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -24,13 +25,14 @@ from deskhand.recording.pipeline.clocks import SystemClock
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.recording.ports import CapturedFrame, RecentDamage
 from deskhand.recording.settings import RecordingSettings
-from tests.system.displays import Display, Window, display, framebuffer, mapping_window
+from tests.system.displays import PATIENCE, Display, Window, display, framebuffer, mapping_window
 from tests.system.services import until
 
 pytestmark = pytest.mark.x11
 
 A = "a1111111-2222-3333-4444-555555555555"
 SETTINGS = RecordingSettings(free_to_start=0, free_to_go_on=0)
+Seen = Callable[[CapturedFrame], None]
 
 
 class Hastened(SystemClock):
@@ -58,26 +60,31 @@ class Hastened(SystemClock):
 class HastenedSource:
     """A screen on which everything happens that much faster."""
 
-    def __init__(self, source: FrameSource, clock: Hastened) -> None:
+    def __init__(self, source: FrameSource, clock: Hastened, seen: Seen) -> None:
         self._source = source
         self._clock = clock
+        self._seen = seen
 
     @property
     def size(self) -> tuple[int, int]:
         return self._source.size
 
     def subscribe(self) -> "HastenedFeed":
-        return HastenedFeed(self._source.subscribe(), self._clock)
+        return HastenedFeed(self._source.subscribe(), self._clock, self._seen)
 
 
 class HastenedFeed:
-    def __init__(self, feed: FrameStream, clock: Hastened) -> None:
+    def __init__(self, feed: FrameStream, clock: Hastened, seen: Seen) -> None:
         self._feed = feed
         self._clock = clock
+        self._seen = seen
 
     def next_frame(self, timeout: float) -> CapturedFrame | None:
         shot = self._feed.next_frame(timeout)
-        return None if shot is None else shot._replace(time=self._clock.at(shot.time))
+        if shot is None:
+            return None
+        self._seen(shot)
+        return shot._replace(time=self._clock.at(shot.time))
 
     def damage(self, unchecked_before: float) -> RecentDamage:
         clock = self._clock
@@ -90,10 +97,13 @@ class HastenedFeed:
 
 
 @contextmanager
-def recorder(running: Display, clock: Hastened | None = None) -> Iterator[Recorder]:
+def recorder(
+    running: Display, clock: Hastened | None = None, seen: Seen = lambda _: None
+) -> Iterator[Recorder]:
+    """Record; each frame that is captured is ``seen``."""
     clock = clock or Hastened(1.0)
     with framebuffer(running) as pixels:
-        source = HastenedSource(FrameSource(pixels), clock)
+        source = HastenedSource(FrameSource(pixels), clock, seen)
         with Recorder(source, running.folder / "films", SETTINGS, clock) as opened:
             opened.start(A)
             yield opened
@@ -183,9 +193,17 @@ def test_a_pointer_that_moves_over_a_still_screen_is_shown(tmp_path: Path) -> No
 
 
 def test_a_menu_that_is_open_for_a_moment_is_seen(tmp_path: Path) -> None:
-    with display(tmp_path) as running, recorder(running) as recording:
+    captured = threading.Event()
+
+    def seen(frame: CapturedFrame) -> None:
+        if frame.pixels[180, 160, 2] > 128:
+            captured.set()
+
+    with display(tmp_path) as running, recorder(running, seen=seen) as recording:
         time.sleep(0.8)
         with Window(running.server, Region(100, 100, 260, 220), 0xFF0000):
+            # The moment is as long on a machine that is slow to capture the begin.
+            assert captured.wait(PATIENCE)
             time.sleep(0.2)
         time.sleep(0.8)
         ended(recording, running)

@@ -321,13 +321,13 @@ ENTER_AND_REFRESH = """async (path) => {
   window.fetch = () => new Promise((answer) => answers.push(answer));
   const files = new DesktopFiles(document.createElement("section"));
   files.below = "api/v0/desktops/d1";
-  const begun = [files.enter("/work")];
+  const begun = [files.enter("/home")];
   const answered = async () => {
     answers.pop()(new Response(JSON.stringify({ contents: [] })));
     await begun.pop();
   };
   await answered();
-  begun.push(files.refresh(), files.enter("/work/inner"), files.refresh());
+  begun.push(files.refresh(), files.enter("/home/inner"), files.refresh());
   // The first call is answered last.
   while (answers.length) await answered();
   return files.folder;
@@ -342,6 +342,6 @@ def test_a_person_who_has_entered_a_folder_of_the_desktop_stays_there(
         shown = control_plane(tmp_path, pages=[pages.router()])
         async with browsing(connection, shown, "/runs") as page:
             script = "/assets/run/panels/desktop_files.js"
-            assert await page.evaluate(ENTER_AND_REFRESH, script) == "/work/inner"
+            assert await page.evaluate(ENTER_AND_REFRESH, script) == "/home/inner"
 
     connection.play(scenario())
