@@ -43,17 +43,17 @@ def serve(
     Raises:
         OSError: If the address is taken or not permitted.
     """
-    with _listening(path, user) as listener, _ending():
+    # The signal may come at any moment from the installation of its handler on.
+    with _listening(path, user) as listener, suppress(EndRequested), _ending():
         ready()
-        with suppress(EndRequested):
-            while True:
-                end, _ = listener.accept()
-                with end:
-                    if _peer_uid(end) != user.uid:
-                        continue
-                    process = start_launcher(end, configuration, environment)
-                # The process has its own copy of the connection, whose end it waits for.
-                process.wait()
+        while True:
+            end, _ = listener.accept()
+            with end:
+                if _peer_uid(end) != user.uid:
+                    continue
+                process = start_launcher(end, configuration, environment)
+            # The process has its own copy of the connection, whose end it waits for.
+            process.wait()
 
 
 @contextmanager
