@@ -153,6 +153,7 @@ def check_control(found: Owned, folder: Path) -> None:
         assert ("signal", str(own)) in succeeded
     # The service's own memory is closed to its user, too (PR_SET_DUMPABLE).
     others = pids - {inside(found.service)}
+    assert others
     for what in ("ptrace", "environ", "maps", "mem", "fd", "root/"):
         assert {pid for pid in others if (what, str(pid)) in succeeded} == others, what
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
@@ -170,8 +171,11 @@ def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
             gate.release()
             Setting(plane, gate, data, chat["id"]).paused()
             # The command reads the chat after each event: it must do so before the wait is over.
+            ending = Timer(PATIENCE, run.kill)
+            ending.start()
             while (line := run.stdout.readline()) != "  waiting for the database\n":
                 assert line, "the wait was not printed"
+            ending.cancel()
         shown = run.stdout.read()
         assert run.wait(PATIENCE) == 0, shown
         assert "All steps are done." in shown

@@ -1,1 +1,1 @@
-"""What control planes of one database need for each other: certificates, and live events."""
+"""What control planes of one database need: certificates, live events, connections to gates."""

@@ -1,6 +1,6 @@
 """Connections to the gate of a node, over TLS with the certificates of both ends.
 
-Their certificate is checked before each request, since a connection lasts: the node may have been
+The node's certificate is checked before each request, since a connection lasts: it may have been
 revoked since the handshake.
 """
 

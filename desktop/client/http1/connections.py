@@ -30,7 +30,7 @@ CONNECT_SECONDS = 10.0
 
 
 Refusal = Callable[[bytes | None], str | None]
-"""Returns why a service with that certificate (DER) is not used, None if it is."""
+"""Return the reason not to use a service with that certificate (DER), None if there is none."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,8 @@ class ConnectionPool:
         oldest = asyncio.get_running_loop().time() - LONGEST_IDLE_SECONDS
         while self._idle:
             connection = self._idle.pop()
-            if connection.is_open and connection.idle_since >= oldest:
+            is_fresh = connection.is_open and connection.idle_since >= oldest
+            if is_fresh and self._refused(connection) is None:
                 return connection
             self.drop(connection)
         return None
@@ -75,35 +76,29 @@ class ConnectionPool:
 
         Raises:
             OSError: If it cannot be made, or not in time.
+            ConnectionLost: If the certificate of the service is refused.
         """
         loop, place = asyncio.get_running_loop(), self.place
         longest = CONNECT_SECONDS if timeout is None else min(timeout, CONNECT_SECONDS)
-        async with asyncio.timeout(longest):
-            if isinstance(place, Path):
-                _, connection = await loop.create_unix_connection(Connection, str(place))
-            else:
-                _, connection = await loop.create_connection(
-                    *(Connection, place.host, place.port),
-                    ssl=place.tls,
-                    server_hostname=place.server_name,
-                )
+        try:
+            async with asyncio.timeout(longest):
+                if isinstance(place, Path):
+                    _, connection = await loop.create_unix_connection(Connection, str(place))
+                else:
+                    _, connection = await loop.create_connection(
+                        *(Connection, place.host, place.port),
+                        ssl=place.tls,
+                        server_hostname=place.server_name,
+                    )
+        except TimeoutError as error:
+            # A response that is late is another problem, and has a limit of its own.
+            raise OSError(f"no connection within {longest:g} s") from error
         self._open.add(connection)
-        return connection
-
-    def check(self, connection: Connection) -> None:
-        """Check the service at the other end.
-
-        Raises:
-            ConnectionLost: If its certificate is refused now.
-        """
-        if isinstance(self.place, Path) or self.place.refusal is None:
-            return
-        if not connection.is_open:
-            # It has no certificate any more, and sends nothing.
-            return
-        reason = self.place.refusal(connection.certificate)
+        reason = self._refused(connection)
         if reason is not None:
+            self.drop(connection)
             raise ConnectionLost(reason, has_begun=False)
+        return connection
 
     def release(self, connection: Connection) -> None:
         """Keep a connection for the next request if it can serve one."""
@@ -116,6 +111,13 @@ class ConnectionPool:
         """Close a connection."""
         connection.close()
         self._open.discard(connection)
+
+    def _refused(self, connection: Connection) -> str | None:
+        """Return the reason not to send a request there, None if there is none."""
+        if isinstance(self.place, Path) or self.place.refusal is None or not connection.is_open:
+            # What was closed meanwhile has no certificate any more, and sends nothing.
+            return None
+        return self.place.refusal(connection.certificate)
 
 
 class Connections:
@@ -210,7 +212,6 @@ class Connections:
         self._used.add(connection)
         try:
             self._check()
-            self._pool.check(connection)
             return await connection.begin(
                 data,
                 timeout,

@@ -77,8 +77,11 @@ class PlacerMemory:
         """Give a node no desktops for so long."""
         self.left_out[node] = (self.now + seconds, reason)
 
-    def keep_left_out(self, in_ray: Collection[str]) -> None:
-        """Forget that nodes were left out whose process of Ray is gone: they join with another."""
+    def forget_left_out(self, in_ray: Collection[str]) -> None:
+        """Forget that nodes were left out which are not in Ray now: when they are, they may work.
+
+        Their process of Ray has ended or does not answer, and gets no desktops for that reason.
+        """
         for node in self.left_out.keys() - in_ray:
             del self.left_out[node]
 

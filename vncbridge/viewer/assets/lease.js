@@ -38,7 +38,8 @@ export class Lease {
     socket.addEventListener("message", (event) => {
       const state = JSON.parse(event.data);
       // The answer to a request may have overtaken it.
-      if (this.isNews(state)) {
+      if (state.revision >= this.newest) {
+        this.remember(state);
         this.state = state;
         this.changed(state);
       }
@@ -51,11 +52,9 @@ export class Lease {
     this.socket = socket;
   }
 
-  /** Whether nothing newer is known.  @param {{revision?: number}} state */
-  isNews({ revision = 0 }) {
-    const isNews = revision >= this.newest;
+  /** @param {{revision?: number}} state */
+  remember({ revision = 0 }) {
     this.newest = Math.max(this.newest, revision);
-    return isNews;
   }
 
   stop() {
@@ -93,7 +92,7 @@ export class Lease {
     if (!answer.ok) {
       throw new Error(found.message || texts.screen.answered(answer.status));
     }
-    this.isNews(found);
+    this.remember(found);
     return found;
   }
 }

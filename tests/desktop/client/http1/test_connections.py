@@ -550,24 +550,21 @@ def test_a_service_that_is_not_there_cannot_be_reached(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-def test_a_service_whose_certificate_is_refused_meanwhile_gets_no_request() -> None:
+def test_a_request_is_sent_only_where_the_certificate_is_accepted_at_that_moment() -> None:
     async def scenario(_: Connections, server: Server) -> None:
         assert isinstance(server.place, ServicePlace)
-        reasons, shown = [None, "it was revoked"], list[bytes | None]()
-
-        def refusal(certificate: bytes | None) -> str | None:
-            shown.append(certificate)
-            return reasons[len(shown) - 1]
-
-        pool = ConnectionPool(replace(server.place, refusal=refusal))
-        connections = Connections(pool, HEADS)
-        await connections.request(POST, PATIENCE)
+        # Of the first connection; of it again, and of a new one; of that again, and of a new one.
+        reasons = iter([None, "it was replaced", None, "it was revoked", "it was revoked"])
+        place = replace(server.place, refusal=lambda certificate: next(reasons))
+        connections = Connections(ConnectionPool(place), HEADS)
+        for opened in (1, 2):
+            await connections.request(POST, PATIENCE)
+            assert server.opened == opened
         server.asked.clear()
         with pytest.raises(ConnectionLost, match="it was revoked") as lost:
             await connections.request(POST, PATIENCE)
         assert not lost.value.has_begun
         await server.left.wait()
-        assert (shown, server.opened) == ([None, None], 1)
         assert not server.asked.is_set()
 
     run(answering(OK, OK), scenario)

@@ -1,7 +1,7 @@
 // The files of a run's desktop: look into folders, read, save, and add files by dropping them.
 import { Refused, address, get, post } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
-import { LatestCall } from "../../latest_call.js";
+import { OverlappingCalls } from "../../overlapping_calls.js";
 import { texts } from "../../texts.js";
 import { OutputView } from "../conversation/output_view.js";
 import { absolutePath, crumbsOf, folderOf, nameOf } from "./paths.js";
@@ -19,7 +19,7 @@ export class DesktopFiles {
     this.folder = "";
     /** The folder that was requested last, which may not be shown yet. */
     this.wanted = "";
-    this.calls = new LatestCall();
+    this.calls = new OverlappingCalls();
     this.working = "";
     this.crumbs = element("nav", { className: "crumbs", "aria-label": words.folder });
     this.words = element("p", { className: "hint", role: "status" });
@@ -54,7 +54,9 @@ export class DesktopFiles {
   async refresh() {
     if (!this.host.hidden && this.below) {
       try {
-        await this.enter(this.wanted || (await this.workingFolder()));
+        const working = await this.workingFolder();
+        // A person may have chosen a folder meanwhile.
+        await this.enter(this.wanted || working);
       } catch (/** @type {any} */ error) {
         setText(this.words, error.message);
       }
@@ -66,21 +68,21 @@ export class DesktopFiles {
     return this.working;
   }
 
-  /** Shows a folder, unless a later call has begun: it would undo a choice.  @param {string} folder */
+  /** Shows a folder, unless another one is requested meanwhile.  @param {string} folder */
   async enter(folder) {
-    const isLatest = this.calls.begin();
+    const call = this.calls.begin();
     this.wanted = folder;
     try {
       const found = await post(`${this.below}/list-directory?path=${encodeURIComponent(folder)}`);
-      if (isLatest()) {
+      if (folder === this.wanted && call.accept()) {
         this.folder = folder;
         this.draw(found.contents);
       }
     } catch (/** @type {any} */ error) {
-      if (isLatest()) {
+      if (call.isLatest()) {
         this.wanted = this.folder;
+        setText(this.words, error.message);
       }
-      setText(this.words, error.message);
     }
   }
 

@@ -1,7 +1,7 @@
 // The commands of a run's desktop: name, state, exit code, run time, the end of the output, terminate.
 import { get, post, serverNow } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
-import { LatestCall } from "../../latest_call.js";
+import { OverlappingCalls } from "../../overlapping_calls.js";
 import { texts } from "../../texts.js";
 import { OutputView } from "../conversation/output_view.js";
 import { processState, tail, uptime } from "./process_facts.js";
@@ -19,7 +19,7 @@ export class Processes {
   constructor(host) {
     this.host = host;
     this.below = "";
-    this.reads = new LatestCall();
+    this.reads = new OverlappingCalls();
     /** @type {Process[]} */
     this.processes = [];
     this.list = element("ul", { className: "processes" });
@@ -46,10 +46,10 @@ export class Processes {
 
   async refresh() {
     if (this.isShown()) {
-      const isLatest = this.reads.begin();
+      const read = this.reads.begin();
       await this.attempt(async () => {
         const { processes } = await get(`${this.below}/processes/list?limit=${MOST}`);
-        if (isLatest()) {
+        if (read.accept()) {
           this.processes = processes;
           this.draw();
         }

@@ -1,7 +1,7 @@
 // Share links of a run: made, listed with their creators and ends, and revoked.
 import { address, get, post, remove, serverNow } from "../../api.js";
 import { byId, element, keyed, setText, troubled } from "../../dom.js";
-import { LatestCall } from "../../latest_call.js";
+import { OverlappingCalls } from "../../overlapping_calls.js";
 import { texts } from "../../texts.js";
 import { Team } from "./team.js";
 import { LIFETIMES, linksOf, remaining, scopesOf, shownBy } from "./links.js";
@@ -21,7 +21,7 @@ export class Share {
     this.desktop = "";
     this.team = new Team(id);
     this.links = this.withTeam = false;
-    this.reads = new LatestCall();
+    this.reads = new OverlappingCalls();
     this.box = byId("share-box");
     byId("share").addEventListener("click", () => this.toggle());
     byId("share-form").addEventListener("submit", (/** @type {SubmitEvent} */ event) => {
@@ -70,11 +70,11 @@ export class Share {
     }
   }
 
-  /** Draws the links, unless a later call has begun: it would undo a change. */
+  /** Draws the links, unless those of a later call are drawn. */
   async list() {
-    const isLatest = this.reads.begin();
+    const read = this.reads.begin();
     const { tokens } = await get("api/v0/tokens");
-    if (!isLatest()) {
+    if (!read.accept()) {
       return;
     }
     const links = linksOf(tokens, this.id);
