@@ -319,17 +319,18 @@ ENTER_AND_REFRESH = """async (path) => {
   const { DesktopFiles } = await import(path);
   const answers = [];
   window.fetch = () => new Promise((answer) => answers.push(answer));
+  const answer = () => answers.pop()(new Response(JSON.stringify({ contents: [] })));
   const files = new DesktopFiles(document.createElement("section"));
   files.below = "api/v0/desktops/d1";
-  const begun = [files.enter("/home")];
-  const answered = async () => {
-    answers.pop()(new Response(JSON.stringify({ contents: [] })));
-    await begun.pop();
-  };
-  await answered();
-  begun.push(files.refresh(), files.enter("/home/inner"), files.refresh());
-  // The first call is answered last.
-  while (answers.length) await answered();
+  files.working = "/home";
+  const refreshed = files.refresh();
+  // After a turn of the event loop its request is on its way.
+  await new Promise((turn) => setTimeout(turn));
+  const entered = files.enter("/home/inner");
+  answer();
+  await entered;
+  answer();
+  await refreshed;
   return files.folder;
 }"""
 
