@@ -4,7 +4,7 @@ The next one begins without it: a desktop may then wait longer, and be tried mor
 those of the database, as of the newest read. Pure.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from .actions import stray_subject
 from .situation import WANTED, FailedStart, PlacedDesktop, StartHistory
@@ -76,14 +76,6 @@ class PlacerMemory:
     def leave_out(self, node: str, reason: str, seconds: float) -> None:
         """Give a node no desktops for so long."""
         self.left_out[node] = (self.now + seconds, reason)
-
-    def forget_left_out(self, in_ray: Collection[str]) -> None:
-        """Forget that nodes were left out which are not in Ray now: when they are, they may work.
-
-        Their process of Ray has ended or does not answer, and gets no desktops for that reason.
-        """
-        for node in self.left_out.keys() - in_ray:
-            del self.left_out[node]
 
     def failures(self, node: str) -> int:
         """Return how many starts of a node have failed in a row."""

@@ -160,7 +160,6 @@ class Placer:
         await watch.watch(addresses)
         failures = {row.name: row.failures for row in rows.nodes.values()}
         self._memory.read(rows.now, rows.desktops, failures)
-        self._memory.forget_left_out(self._rooms.nodes)
         nodes = {
             name: self._with_row(answers.get(name) or SeenNode(name, address), rows.nodes.get(name))
             for name, address in sorted(addresses.items())

@@ -17,16 +17,6 @@ def test_the_wait_of_a_desktop_lasts_over_its_failed_starts() -> None:
     assert memory.history == {}
 
 
-def test_a_node_is_left_out_until_it_is_not_in_ray() -> None:
-    memory = PlacerMemory()
-    memory.read(NOW, [], {})
-    memory.leave_out("n7", "Ray hangs", 60.0)
-    memory.forget_left_out({"n7": "h:1", "n8": "h:2"})
-    assert memory.left_out == {"n7": (NOW + 60.0, "Ray hangs")}
-    memory.forget_left_out({"n8": "h:2"})
-    assert memory.left_out == {}
-
-
 def test_desktops_that_are_over_are_forgotten() -> None:
     memory = PlacerMemory()
     memory.read(NOW, [wanted("d")], {})
