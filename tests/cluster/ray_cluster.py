@@ -49,17 +49,13 @@ class RayCluster:
         self.address = self.head.address
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start_node(
-        self, name: str, places: int = 80, gate: str = "127.0.0.1:7443", node: str = ""
-    ) -> None:
-        """Start the processes of a node as `deskhand node` does, under another name than the node's
-        if it has some already."""
-        node = node or name
-        labels = ",".join(f"{key}={value}" for key, value in labels_of(node, gate).items())
+    def start_node(self, name: str, places: int = 80, gate: str = "127.0.0.1:7443") -> None:
+        """Start a node as `deskhand node` does."""
+        labels = ",".join(f"{key}={value}" for key, value in labels_of(name, gate).items())
         self._start(
             name,
             f"--address={self.address}",
-            f"--resources={json.dumps(resources_of(node, places))}",
+            f"--resources={json.dumps(resources_of(name, places))}",
             f"--labels={labels}",
         )
 

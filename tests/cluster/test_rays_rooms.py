@@ -83,23 +83,6 @@ def test_reservations_move_to_the_next_raylet_of_a_node(cluster: RayCluster, roo
     assert rooms.result("reservations") == {"d1": "n-7", "d2": "n-7"}
 
 
-def test_a_node_has_room_once_ray_knows_that_its_former_process_is_gone(
-    cluster: RayCluster, rooms: Driver
-) -> None:
-    # Without power a host closes no connection, so that Ray notices nothing for a while.
-    cluster.signal("n-7", "raylet", signal.SIGSTOP)
-    until(lambda: rooms.result("nodes") == {}, "the raylet is not known to be stopped")
-    cluster.start_node("again", gate=GATES["n-7"], node="n-7")
-    try:
-        until(lambda: rooms.result("nodes") == GATES, "the next one has not joined")
-        for number in range(8):
-            rooms.result("reserve", f"d{number}", "n-7")
-    finally:
-        cluster.signal("n-7", "raylet", signal.SIGCONT)
-        # It ends as soon as it knows that it is replaced.
-        cluster.ended("n-7")
-
-
 def test_a_wrong_token_is_named(cluster: RayCluster, tmp_path: Path) -> None:
     wrong = tmp_path / "token"
     wrong.write_text("0" * 32)

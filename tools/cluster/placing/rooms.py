@@ -113,9 +113,6 @@ class Rooms:
     def nodes(self) -> dict[str, str]:
         """Return the address of the gate by name of each node that has joined and answers.
 
-        One whose former process Ray still takes for alive is left out: Ray would reserve its room
-        in that process, and wait.
-
         Raises:
             RoomsUnavailable: If Ray fails.
         """
@@ -125,11 +122,10 @@ class Rooms:
             if node["Alive"] and (found := node_and_gate(node["Labels"])) is not None
         }
         good = answering(joined, tls=self._tls)
-        silent = {name for place, (name, _) in joined.items() if place not in good}
-        # A silent process comes last: nothing is reserved where it is.
-        ordered = sorted(joined.items(), key=lambda one: one[0] not in good)
-        self._places = {name: place for place, (name, _) in ordered}
-        return {name: gate for name, gate in joined.values() if name not in silent}
+        # A process that is gone may still be known beside the next one of its node.
+        last_good = sorted(joined.items(), key=lambda one: one[0] in good)
+        self._places = {found[0]: place for place, found in last_good}
+        return dict([found for place, found in joined.items() if place in good])
 
     def reservations(self) -> dict[str, str]:
         """Return the node by desktop that has a reservation.
