@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Page, Route, WebSocketRoute, expect
 
 from deskhand.tools.control_plane import pages
-from deskhand.tools.conversation.views import Json, MessageView, StepView
+from deskhand.tools.conversation.views import ChatView, Json, MessageView, StepView
 from tests.system.browsing import MOSTLY_MAGENTA, BrowserConnection
 from tests.system.test_pages_browser import browsing, watched_desktop
 from tests.tools.control_plane.fakes import ControlPlaneFixture, control_plane
@@ -201,6 +201,19 @@ def test_a_run_is_stopped_after_its_step_and_begun_again_with_another_task(
     connection.play(scenario())
 
 
+def spawning(shown: ControlPlaneFixture, child: ChatView) -> ChatView:
+    """Add a run whose call has started another one."""
+    parent = shown.chats.add(state="running", children=(child.id,))
+    call = called("1") | {"name": "spawn_computer_use_agent", "arguments": {"title": "Find"}}
+    shown.chats.messages_of[parent.id] = (
+        message(0, "user", text("Do it.")),
+        message(1, "assistant", call),
+        message(2, "user", result("1", f'{{"chat_id": "{child.id}"}}')),
+    )
+    shown.chats.steps_of[parent.id] = (step("1", tool="spawn_computer_use_agent"),)
+    return parent
+
+
 @pytest.mark.soak
 def test_a_card_shows_the_agent_that_its_call_started(
     connection: BrowserConnection, tmp_path: Path
@@ -210,14 +223,7 @@ def test_a_card_shows_the_agent_that_its_call_started(
         made = replace(recorded(shown), title="Find the price", outcome="done")
         child = replace(made, started_at=100.0, ended_at=112.0)
         shown.chats.known[child.id] = child
-        parent = shown.chats.add(state="running", children=(child.id,))
-        call = called("1") | {"name": "spawn_computer_use_agent", "arguments": {"title": "Find"}}
-        shown.chats.messages_of[parent.id] = (
-            message(0, "user", text("Do it.")),
-            message(1, "assistant", call),
-            message(2, "user", result("1", f'{{"chat_id": "{child.id}"}}')),
-        )
-        shown.chats.steps_of[parent.id] = (step("1", tool="spawn_computer_use_agent"),)
+        parent = spawning(shown, child)
         async with browsing(connection, shown, f"/runs/{parent.id}") as page:
             card = page.locator(".call-card[open] .child")
             await expect(card.get_by_role("link", name="Find the price")).to_be_visible()
@@ -241,14 +247,7 @@ def test_the_thumbnail_of_a_child_stays_while_its_desktop_changes(
         ended = replace(recorded(shown), title="Find the price", outcome="done")
         child = replace(ended, mode="computer_use", state="running", outcome=None, desktop_id="d1")
         shown.chats.known[child.id] = child
-        parent = shown.chats.add(state="running", children=(child.id,))
-        call = called("1") | {"name": "spawn_computer_use_agent", "arguments": {"title": "Find"}}
-        shown.chats.messages_of[parent.id] = (
-            message(0, "user", text("Do it.")),
-            message(1, "assistant", call),
-            message(2, "user", result("1", f'{{"chat_id": "{child.id}"}}')),
-        )
-        shown.chats.steps_of[parent.id] = (step("1", tool="spawn_computer_use_agent"),)
+        parent = spawning(shown, child)
         picture = f"shot:d1?width=640\n{PICTURE}".encode()
         unsubscribed = asyncio.Event()
 

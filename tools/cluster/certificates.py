@@ -11,6 +11,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Self
 
 from cryptography import x509
@@ -122,6 +123,8 @@ class ClusterPeer:
     not_after: datetime
 
 
+# To read a certificate takes longer than the rest of a request, and each request is checked.
+@lru_cache(maxsize=256)
 def peer_of(certificate: bytes) -> ClusterPeer:
     """Read a certificate, DER or PEM, whose signature TLS has verified.
 

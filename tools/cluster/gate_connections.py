@@ -4,20 +4,15 @@ The node's certificate is checked before each request, since a connection lasts:
 revoked since the handshake.
 """
 
-from functools import lru_cache
 from urllib.parse import urlsplit
 
 from deskhand.desktop.client.http1.connections import ConnectionPool, ServicePlace
 
-from .certificates import peer_of
 from .errors import PeerRefused
 from .member import Member
 from .trust import ClusterTls
 
 _HTTPS = 443
-
-# One certificate is checked for each request on a connection.
-_peer_of = lru_cache(maxsize=256)(peer_of)
 
 
 def gate_connections(tls: ClusterTls, node: str, address: str) -> ConnectionPool:
@@ -29,9 +24,7 @@ def gate_connections(tls: ClusterTls, node: str, address: str) -> ConnectionPool
 
     def refusal(certificate: bytes | None) -> str | None:
         try:
-            if certificate is None:
-                raise PeerRefused("no certificate was shown")
-            tls.check_peer(_peer_of(certificate), "node", node)
+            tls.check(certificate, "node", node)
         except PeerRefused as error:
             return str(error)
         return None

@@ -54,10 +54,7 @@ class ClusterTls:
         """
         if not certificate:
             raise PeerRefused("no certificate was shown")
-        return self.check_peer(peer_of(certificate), role, name)
-
-    def check_peer(self, peer: ClusterPeer, role: Role, name: str | None = None) -> ClusterPeer:
-        """Check again who has shown a certificate, which `check` has read; raises as that."""
+        peer = peer_of(certificate)
         known = f"the {peer.member.role} {peer.member.name}"
         if peer.serial in self._revoked:
             raise PeerRefused(f"the certificate of {known} was revoked")

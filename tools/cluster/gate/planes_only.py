@@ -8,7 +8,6 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -44,8 +43,6 @@ class PlanesOnly:
         self._app = app
         self._tls = tls
         self._seen = seen
-        # To read a certificate takes longer than the rest of a request.
-        self._known: WeakKeyDictionary[PeerConnection, ClusterPeer] = WeakKeyDictionary()
         self._open: set[PeerConnection] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,9 +84,4 @@ class PlanesOnly:
             self.end_refused()
 
     def _check(self, connection: PeerConnection) -> ClusterPeer:
-        known = self._known.get(connection)
-        if known is None:
-            known = self._known[connection] = self._tls.check(connection.certificate, "plane")
-        else:
-            self._tls.check_peer(known, "plane")
-        return known
+        return self._tls.check(connection.certificate, "plane")

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any, Protocol, Self
 
 from deskhand.desktop.client.http1.connection import ConnectionLost
-from deskhand.desktop.client.http1.connections import ConnectionPool, Connections
-from deskhand.desktop.client.http1.request import JSON, ClientRequest, RequestHeads, json_body
-from deskhand.desktop.client.http1.response import BrokenResponse, WholeResponse
+from deskhand.desktop.client.http1.connections import Connections, connections_of
+from deskhand.desktop.client.http1.request import JSON, ClientRequest, json_body
+from deskhand.desktop.client.http1.response import BrokenResponse
 from deskhand.tools.cluster.gate_connections import gate_connections
 from deskhand.tools.cluster.trust import ClusterTls
 
@@ -45,15 +45,15 @@ class Gates:
     def __init__(self, tls: ClusterTls) -> None:
         self._tls = tls
         # One for each name and address: the name was verified on the connections.
-        self._pools: dict[tuple[str, str], ConnectionPool] = {}
+        self._nodes: dict[tuple[str, str], Connections] = {}
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for pool in self._pools.values():
-            pool.close()
-        self._pools.clear()
+        for connections in self._nodes.values():
+            connections.close()
+        self._nodes.clear()
 
     async def node(self, name: str, address: str) -> NodeAnswer:
         """Return a node as its gate describes it.
@@ -110,7 +110,8 @@ class Gates:
         try:
             # A limit for all of it: that of the request is for each byte.
             async with asyncio.timeout(seconds):
-                response = await self._sent(name, address, _request(method, path, body), seconds)
+                request = _request(method, path, body)
+                response = await self._connections(name, address).request(request, seconds)
             data = json.loads(response.content) if response.content else None
         except TimeoutError as error:
             text = f"node {name} at {address} has not answered within {seconds:.0f} s"
@@ -126,14 +127,12 @@ class Gates:
         message = str(said.get("message") or f"node {name} has answered {status}")
         raise GateRefused(status, str(said.get("code", "")), message)
 
-    async def _sent(
-        self, name: str, address: str, request: ClientRequest, seconds: float
-    ) -> WholeResponse:
-        pool = self._pools.get((name, address))
-        if pool is None:
-            pool = self._pools[name, address] = gate_connections(self._tls, name, address)
-        heads = RequestHeads(address, "", {})
-        return await Connections(pool, heads).request(request, seconds)
+    def _connections(self, name: str, address: str) -> Connections:
+        found = self._nodes.get((name, address))
+        if found is None:
+            pool = gate_connections(self._tls, name, address)
+            found = self._nodes[name, address] = connections_of(pool, f"https://{address}", {})
+        return found
 
 
 def _request(method: str, path: str, body: Json | None) -> ClientRequest:

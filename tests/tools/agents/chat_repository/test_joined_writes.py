@@ -1,7 +1,6 @@
 """Writes that are committed together, on a real database."""
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -13,9 +12,9 @@ from sqlalchemy import Connection, text
 from deskhand.tools.agents.chat_repository.joined_writes import JoinedWrites
 from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.errors import StoreUnavailable, UnknownRow
+from tests.system.services import PATIENCE
 from tests.tools.store.fakes import database
 
-LIMIT = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 NEVER = 1000.0
 SHORT = FaultTiming(busy=0.01, first_delay=0.01, longest_delay=0.02, longest_check=0.01)
 
@@ -39,7 +38,7 @@ def run(folder: Path, scenario: Callable[[Store], Awaitable[None]]) -> list[str]
     place = database(folder / "deskhand.db")
 
     async def play() -> list[str]:
-        async with asyncio.timeout(LIMIT):
+        async with asyncio.timeout(PATIENCE):
             async with await Store.open(place, SHORT) as store:
                 await store.write(lambda s: s.execute(text("CREATE TABLE notes (name text)")))
                 await scenario(store)

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import itertools
-import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -38,10 +37,11 @@ from deskhand.tools.store.database import FaultTiming, Store
 from deskhand.tools.store.faults.reserve import StoreReserve
 from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.stored_files import StoredFiles
+from tests.system.services import PATIENCE
 from tests.tools.store.fakes import database
 
 Json = dict[str, Any]
-LIMIT = 20.0 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
+LIMIT = PATIENCE
 """How long a test waits for what must happen."""
 
 Block = Text | ToolCall
