@@ -8,6 +8,9 @@ PAGES := scripts/pages
 SITE_TOOLS := .venv-docs/.deskhand-setup
 PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 
+# Tests without the marker of another target.
+QUICK := not (soak or attack or interop or live or eval or cluster or faults or full)
+
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -30,13 +33,13 @@ $(DEMO): pyproject.toml deploy/bootstrap
 
 # Most tests wait for something, so there are more workers than cores. Each has its own desktop.
 test: setup
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "$(QUICK)"
 
 unit: setup
-	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
+	PYTHONASYNCIODEBUG=1 $(PYTHON) -m pytest --ignore=tests/system -m "$(QUICK)"
 
 system: setup
-	$(PYTHON) -m pytest tests/system -m "not soak and not attack and not interop and not live and not eval and not cluster and not faults"
+	$(PYTHON) -m pytest tests/system -m "$(QUICK)"
 
 check: setup $(PAGE_TOOLS)
 	.venv/bin/ruff format --check .
@@ -71,11 +74,11 @@ bench: setup
 
 # Tests that are long or run many processes; most of them wait.
 soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
-	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m soak
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "soak and not full"
 
 # Attacks by an agent on real desktops, as root.
 attack: setup
-	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m attack
+	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "attack and not full"
 
 # Desktops as the fork server starts them: their own tests, and the attacks on desktops.
 FORKED := $(patsubst %,tests/system/test_desktop_%.py,isolation leaks release supervision) \
@@ -83,30 +86,30 @@ FORKED := $(patsubst %,tests/system/test_desktop_%.py,isolation leaks release su
 	limits neighbours root_rights secret_places shared_memory)
 forked: setup
 	DESKHAND_TEST_FORKED=1 DESKHAND_FORK_SERVER=wait $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal \
-		--durations=10 -m "attack or x11" $(FORKED)
+		--durations=10 -m "(attack or x11) and not full" $(FORKED)
 
 # Several control planes on one PostgreSQL, and whole deployments with Ray and nodes. The tests of a
 # module share a deployment.
 cluster: setup
-	$(PYTHON) -m pytest --numprocesses=2 --dist=loadscope --durations=10 -m cluster
+	$(PYTHON) -m pytest --numprocesses=2 --dist=loadscope --durations=10 -m "cluster and not full"
 
 # Faults of a whole cluster, with real nodes and Ray.
 faults: setup
-	$(PYTHON) -m pytest --durations=10 -m faults
+	$(PYTHON) -m pytest --durations=10 -m "faults and not full"
 
 # The tests of the store and of agents, with stores on PostgreSQL.
 postgresql: setup
-	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
+	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not full"
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
 # time for each worker, as two of them take most of the time and must not wait for each other.
 eval: setup
-	$(PYTHON) -m pytest --numprocesses=3 --dist=load --maxschedchunk=1 --durations=10 -m eval
+	$(PYTHON) -m pytest --numprocesses=3 --dist=load --maxschedchunk=1 --durations=10 -m "eval and not full"
 
 # Clients of other makers, in a virtual environment of their own. Writes docs/clients.md.
 interop: setup $(INTEROP)
 	DESKHAND_INTEROP_REPORT=docs/clients.md $(PYTHON) -m pytest --numprocesses=3 --dist=loadscope \
-		--durations=10 -m interop tests/interop
+		--durations=10 -m "interop and not full" tests/interop
 
 $(INTEROP): pyproject.toml scripts/make_interop_environment.py
 	$(PYTHON) -m scripts.make_interop_environment
