@@ -14,13 +14,16 @@ QUICK := not (soak or attack or interop or live or eval or cluster or faults or 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean
+.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long full
 
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml deploy/bootstrap
 	./deploy/bootstrap
 	@touch $@
+
+# All that the targets of a landing install.
+environments: setup $(PAGE_TOOLS) $(SITE_TOOLS) $(INTEROP)
 
 # Without the developers' tools; where they are installed, nothing is missing.
 demo: $(DEMO)
@@ -111,8 +114,22 @@ interop: setup $(INTEROP)
 	DESKHAND_INTEROP_REPORT=docs/clients.md $(PYTHON) -m pytest --numprocesses=3 --dist=loadscope \
 		--durations=10 -m "interop and not full" tests/interop
 
-$(INTEROP): pyproject.toml scripts/make_interop_environment.py
+$(INTEROP): pyproject.toml scripts/make_interop_environment.py | setup
 	$(PYTHON) -m scripts.make_interop_environment
+
+# The tests that a change adds or touches since BASE, 20 times in random order beside busy loops;
+# or those of SHAKE.
+shake: setup
+	$(PYTHON) -m scripts.shake $(if $(BASE),--base $(BASE)) $(SHAKE)
+
+# What is long and not needed for each landing, of all markers.
+long: environments
+	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "full and not live"
+
+# What a release needs: the targets of a landing and the long ones. Writes docs/release-run.md.
+full: environments
+	$(PYTHON) -m scripts.run_targets landing
+	$(PYTHON) -m scripts.run_targets release --write docs/release-run.md
 
 # Ten steps with each real provider whose key is set; costs a few cents.
 live: setup

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.postgres_server import ChosenServer, postgres_server
-from tests.work_order import ordered, shares
+from tests.work_order import ordered, shares, shuffled
 
 # A shell starts what it runs in the background with this ignored, and so would all our children.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -51,8 +51,9 @@ BOTH_DATABASES = (
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option that chooses the database of the stores."""
+    """Add the options of this suite."""
     parser.addoption("--postgresql", action="store_true", help="open stores on PostgreSQL")
+    parser.addoption("--seed", type=int, help="run files, and the tests of each, in random order")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,12 +123,15 @@ SHARED = ("plane", "chrome", "desktop", "one_desktop")
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order the tests for workers, and refuse a marker ``slow`` without a reason."""
     if ChosenServer.server is not None:
         items[:] = [one for one in items if _runs_on_a_server(one)]
     workers = os.environ.get("PYTEST_XDIST_WORKER_COUNT")
-    if workers is not None:
+    seed = config.getoption("seed")
+    if seed is not None:
+        items[:] = shuffled(items, lambda item: item.path, seed)
+    elif workers is not None:
         items.sort(key=lambda item: shares(_used(item), SHARED))
         items[:] = ordered(items, lambda item: "tests/system/" in item.nodeid, int(workers))
     for item in items:

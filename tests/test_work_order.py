@@ -1,6 +1,6 @@
 import pytest
 
-from tests.work_order import ordered, shares
+from tests.work_order import ordered, shares, shuffled
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,14 @@ def test_no_test_is_lost(workers: int) -> None:
 
 def test_tests_with_the_same_services_have_the_same_key() -> None:
     assert shares(["tmp_path", "plane"], ("plane", "chrome")) == (True, False)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_shuffled_file_stays_together(seed: int) -> None:
+    tests = [f"{file}{number}" for file in "abcd" for number in range(5)]
+    found = shuffled(tests, lambda test: test[0], seed)
+    assert found != tests
+    assert sorted(found) == tests
+    files = [test[0] for test in found]
+    assert files == [file for file in dict.fromkeys(files) for _ in range(5)]
+    assert found == shuffled(tests, lambda test: test[0], seed)

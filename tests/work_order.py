@@ -6,7 +6,8 @@ the others compute more than they wait. So half of the workers begin with the fo
 come to them later, and all end with tests that take no time, of which none is left over long.
 """
 
-from collections.abc import Callable, Collection, Sequence
+import random
+from collections.abc import Callable, Collection, Hashable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
@@ -25,6 +26,22 @@ def ordered(tests: Sequence[T], whole: Callable[[T], bool], workers: int) -> lis
         before = len(short) // 2 if number % 2 else 0
         found += [*short[:before], *long, *short[before:]]
     return found
+
+
+def shuffled(tests: Sequence[T], file: Callable[[T], Hashable], seed: int) -> list[T]:
+    """Return the tests of each file in random order, and the files in random order.
+
+    The tests of a file stay together, as they may share what its fixtures start.
+    """
+    chance = random.Random(seed)
+    files: dict[Hashable, list[T]] = {}
+    for test in tests:
+        files.setdefault(file(test), []).append(test)
+    blocks = list(files.values())
+    chance.shuffle(blocks)
+    for block in blocks:
+        chance.shuffle(block)
+    return [test for block in blocks for test in block]
 
 
 def _cut(tests: Sequence[T], parts: int) -> list[Sequence[T]]:
