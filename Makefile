@@ -14,7 +14,7 @@ QUICK := not (soak or attack or interop or live or eval or cluster or faults or 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long full
+.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full
 
 setup: $(STAMP)
 
@@ -22,8 +22,10 @@ $(STAMP): pyproject.toml deploy/bootstrap
 	./deploy/bootstrap
 	@touch $@
 
-# All that the targets of a landing install.
+# All that the targets of a landing install, and the bytecode of all tests, which otherwise each worker
+# would compile.
 environments: setup $(PAGE_TOOLS) $(SITE_TOOLS) $(INTEROP)
+	$(PYTHON) -m pytest --collect-only --quiet --quiet > /dev/null
 
 # Without the developers' tools; where they are installed, nothing is missing.
 demo: $(DEMO)
@@ -100,9 +102,14 @@ cluster: setup
 faults: setup
 	$(PYTHON) -m pytest --durations=10 -m "faults and not full"
 
-# The tests of the store and of agents, with stores on PostgreSQL.
+# The tests of the store on PostgreSQL.
 postgresql: setup
-	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not full"
+	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak and not full" \
+		tests/tools/store
+
+# Those of all that is stored, on PostgreSQL.
+stored: setup
+	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
 
 # The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
 # time for each worker, as two of them take most of the time and must not wait for each other.

@@ -2,9 +2,9 @@
 
 Usage: python -m scripts.run_targets landing|release [--write FILE]
 
-The targets and their budgets are those of a table of ``tests/budgets.toml``. All of them run,
-whether or not one before them failed; the exit status is 1 if one failed, and if ``make test`` ran
-no test. A budget that is exceeded is printed and is no failure: times depend on the machine.
+The targets and their budgets are those of a table of ``tests/budgets.toml``; targets of one key run
+side by side. All of them run, whether or not one before them failed; the exit status is 1 if one
+failed, and if ``make test`` ran no test. A budget that is exceeded is printed and is no failure: times depend on the machine.
 """
 
 import argparse
@@ -80,7 +80,7 @@ def run(target: str, budget: float) -> Result:
     started, before = time.monotonic(), _cpu()
     last = summary = ""
     with subprocess.Popen(
-        ["make", "--no-print-directory", target],
+        ["make", "--no-print-directory", "--jobs", "--output-sync", *target.split()],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.marked_files import may_hold
 from tests.postgres_server import ChosenServer, postgres_server
 from tests.work_order import ordered, shares, shuffled
 
@@ -36,6 +37,9 @@ That takes each client 40 ms of CPU, and none of them asks a server of the Inter
 live`. The authority has signed nothing, and its key was never kept.
 """
 
+OTHER_MARKERS = Path(__file__).parent / "interop"
+"""Folder whose own conftest.py gives its tests their marker."""
+
 _run = ExitStack()
 
 # Collecting makes millions of objects that all stay, so looking for garbage among them is in vain.
@@ -54,6 +58,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of this suite."""
     parser.addoption("--postgresql", action="store_true", help="open stores on PostgreSQL")
     parser.addoption("--seed", type=int, help="run files, and the tests of each, in random order")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file in which no test can have the markers that are asked for."""
+    if collection_path.suffix != ".py" or collection_path.is_relative_to(OTHER_MARKERS):
+        return None
+    found = may_hold(collection_path.read_text(), str(config.getoption("markexpr")))
+    return None if found else True
 
 
 def pytest_configure(config: pytest.Config) -> None:
