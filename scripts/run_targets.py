@@ -4,7 +4,8 @@ Usage: python -m scripts.run_targets landing|release [--write FILE]
 
 The targets and their budgets are those of a table of ``tests/budgets.toml``; targets of one key run
 side by side. All of them run, whether or not one before them failed; the exit status is 1 if one
-failed, and if ``make test`` ran no test. A budget that is exceeded is printed and is no failure: times depend on the machine.
+failed, and if ``make test`` ran no test. A budget that is exceeded is printed and is no failure:
+times depend on the machine.
 """
 
 import argparse
