@@ -60,7 +60,7 @@ def heading(page: Page, text: str) -> None:
 
 
 @pytest.mark.slow("a desktop")
-@pytest.mark.parametrize("wrong", [AN_HOUR, -AN_HOUR])
+@pytest.mark.parametrize("wrong", [pytest.param(AN_HOUR, marks=pytest.mark.full), -AN_HOUR])
 def test_times_are_right_where_the_clock_of_the_browser_is_not(
     fresh_plane: Service, browser: Browser, wrong: int
 ) -> None:

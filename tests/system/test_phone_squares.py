@@ -129,7 +129,13 @@ async def watched(
 
 
 @pytest.mark.slow("a desktop, its browser and a phone")
-@pytest.mark.parametrize("size", [(390, 844), (844, 390)], ids=["portrait", "landscape"])
+@pytest.mark.parametrize(
+    "size",
+    [
+        pytest.param((390, 844), id="portrait"),
+        pytest.param((844, 390), id="landscape", marks=pytest.mark.full),
+    ],
+)
 def test_five_squares_are_hit_by_finger(
     plane: Service, connection: BrowserConnection, size: tuple[int, int]
 ) -> None:

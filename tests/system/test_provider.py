@@ -19,19 +19,26 @@ pytestmark = [
 ]
 
 
-EACH_PROVIDER = pytest.mark.parametrize(
-    ("key", "address", "path", "prefix"),
-    [
-        ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", ""),
-        ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1", "openai:"),
-        ("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:"),
-        ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:"),
-    ],
-    ids=("anthropic", "openai", "gemini", "compatible"),
-)
+PROVIDERS = {
+    "anthropic": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "", ""),
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL", "/v1", "openai:"),
+    "gemini": ("GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini:"),
+    "compatible": ("DESKHAND_OPENAI_API_KEY", "DESKHAND_OPENAI_BASE_URL", "/v1", "compatible:"),
+}
 
 
-@EACH_PROVIDER
+def each_provider(quick: str) -> pytest.MarkDecorator:
+    """Run a test with each provider; all but one of them before a release only."""
+    return pytest.mark.parametrize(
+        ("key", "address", "path", "prefix"),
+        [
+            pytest.param(*values, marks=() if name == quick else pytest.mark.full, id=name)
+            for name, values in PROVIDERS.items()
+        ],
+    )
+
+
+@each_provider("gemini")
 def test_with_a_key_the_same_command_asks_the_provider(
     tmp_path: Path, key: str, address: str, path: str, prefix: str
 ) -> None:
@@ -62,7 +69,7 @@ def test_with_a_key_the_same_command_asks_the_provider(
         assert key.encode() not in content
 
 
-@EACH_PROVIDER
+@each_provider("openai")
 def test_the_demo_is_played_through_the_provider(
     tmp_path: Path, key: str, address: str, path: str, prefix: str
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_desktop_may_last_for_a_module_and_nothing_be_recorded(tmp_path: Path)
 
 
 @pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.slow("a desktop")
 def test_all_tests_may_be_kept_elsewhere(tmp_path: Path) -> None:
     kept = tmp_path / "kept"

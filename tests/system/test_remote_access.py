@@ -82,7 +82,10 @@ def signed_in(found: Behind, browser: Browser) -> Iterator[tuple[Page, list[str]
 @pytest.mark.browser
 @pytest.mark.soak
 @pytest.mark.slow("a proxy, a desktop, a run and its video in a browser")
-@pytest.mark.parametrize("start", [caddy, nginx], ids=["caddy", "nginx"])
+@pytest.mark.parametrize(
+    "start",
+    [pytest.param(caddy, id="caddy", marks=pytest.mark.full), pytest.param(nginx, id="nginx")],
+)
 def test_all_pages_work_below_a_path_of_a_proxy(
     start: Start, browser: Browser, tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ def test_mypy_accepts_the_examples(wheel: Installation, examples: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.full
 def test_pyright_accepts_the_examples(wheel: Installation, examples: Path, tmp_path: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:

@@ -31,7 +31,7 @@ def instance(plane: Service, desktop_id: str) -> str:
     return str(plane.get(f"/api/v0/desktops/{desktop_id}/desktop")["instance_id"])
 
 
-@pytest.mark.parametrize("end", ["terminate", "kill"])
+@pytest.mark.parametrize("end", [pytest.param("terminate", marks=pytest.mark.full), "kill"])
 def test_an_upgrade_while_a_chat_runs_adopts_desktops_and_the_chat_ends_well(
     released: Installation, tmp_path: Path, end: str
 ) -> None:
