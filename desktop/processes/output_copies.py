@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from .errors import NoRoomForOutput, StartFailed
+from .errors import BadProcessRequest, NoRoomForOutput
 from .output_file import OutputFile, open_output, replace_exit
 
 
@@ -37,7 +37,7 @@ async def requested_copy(copies: OutputCopies, path: str) -> OutputFile | None:
     """Open the file of a path; return None for an empty path.
 
     Raises:
-        StartFailed: If it cannot be opened, so that an unusable path starts nothing.
+        BadProcessRequest: If it cannot be opened, so that an unusable path starts nothing.
         NoRoomForOutput: If the disk is full.
     """
     if not path:
@@ -47,7 +47,7 @@ async def requested_copy(copies: OutputCopies, path: str) -> OutputFile | None:
     except (OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise NoRoomForOutput(error.strerror or str(error)) from error
-        raise StartFailed(str(error)) from error
+        raise BadProcessRequest("output_path cannot be written.", str(error)) from error
     return OutputFile(descriptor, Path(path), Path(f"{path}.exit.json"))
 
 

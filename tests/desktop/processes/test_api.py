@@ -220,7 +220,7 @@ def test_output_is_copied_where_grep_finds_it(service: Service, tmp_path: Path) 
 def test_an_output_path_that_cannot_be_written_starts_nothing(
     service: Service, tmp_path: Path
 ) -> None:
-    for path, status in ((str(tmp_path), 500), ("relative", 400), ("/dev/null", 500)):
+    for path, status in ((str(tmp_path), 400), ("relative", 400), ("/dev/null", 400)):
         body = {"command": f"touch {tmp_path}/ran", "output_path": path}
         assert service.request("POST", "/api/v0/processes/start", json=body).status_code == status
     assert not (tmp_path / "ran").exists()
