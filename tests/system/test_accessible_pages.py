@@ -18,8 +18,11 @@ AXE = Path(__file__).parents[2] / "scripts/pages/node_modules/axe-core/axe.min.j
 WALK = Path(__file__).parents[1] / "data" / "keyboard_walk.js"
 CHECKS = Path(__file__).parents[1] / "data" / "page_checks.js"
 SERIOUS = {"serious", "critical"}
+Scheme = Literal["light", "dark"]
 SIZES = ((390, 844), (768, 1024), (1440, 900))
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+Looks = Sequence[tuple[tuple[int, int], tuple[Scheme, ...]]]
+LOOKS: Looks = [(size, ("light", "dark")) for size in SIZES]
+QUICK_LOOKS: Looks = [(SIZES[0], ("light",)), (SIZES[2], ("dark",))]
 LARGE = {"standard": 32, "fixed": 26}
 """Twice the usual sizes of text, in pixels."""
 HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
@@ -32,12 +35,12 @@ HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
 Prepare = Callable[[Page], None]
 
 
-def problems(page: Page) -> list[str]:
-    """Return what the rules refuse in every size and color scheme, with the elements."""
+def problems(page: Page, looks: Looks) -> list[str]:
+    """Return what the rules refuse in these sizes and color schemes, with the elements."""
     found = []
-    for width, height in SIZES:
+    for (width, height), schemes in looks:
         page.set_viewport_size({"width": width, "height": height})
-        for scheme in SCHEMES:
+        for scheme in schemes:
             page.emulate_media(color_scheme=scheme)
             result: Json = page.evaluate("() => axe.run(document)")
             for one in result["violations"]:
@@ -155,17 +158,25 @@ def opened(
         yield path, page
 
 
-@pytest.mark.slow("every page in three sizes and two schemes")
+@pytest.mark.slow("every page in several sizes and schemes")
+@pytest.mark.parametrize(
+    "looks",
+    [
+        pytest.param(QUICK_LOOKS, id="two looks"),
+        pytest.param(LOOKS, id="all looks", marks=pytest.mark.full),
+    ],
+)
 def test_no_page_breaks_a_serious_rule(
     plane: Service,
     browser: Browser,
     pages: Sequence[tuple[str, Prepare]],
     dialogs: Sequence[tuple[str, Prepare]],
+    looks: Looks,
 ) -> None:
     found = []
     with visited(browser, plane, 1440) as page:
         for path, shown in opened(page, plane, (*pages, *dialogs)):
-            found += [f"{path} at {one}" for one in problems(shown)]
+            found += [f"{path} at {one}" for one in problems(shown, looks)]
             page.set_viewport_size({"width": 1440, "height": 900})
     assert found == []
 

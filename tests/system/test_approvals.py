@@ -18,7 +18,13 @@ STEPS = [
 
 @pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other")
-@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    "provider",
+    [
+        pytest.param(name, marks=() if name == "anthropic" else pytest.mark.full)
+        for name in PROVIDERS
+    ],
+)
 def test_an_approval_outlives_a_kill_and_its_call_is_performed_once(
     tmp_path: Path, provider: str
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from deskhand.tools.agents.scripted.script.library import parse_script
 from deskhand.tools.agents.scripted.server import ScriptedModelServer
 from tests.system.services import DESKHAND, PATIENCE
-from tests.system.test_provider import EACH_PROVIDER
+from tests.system.test_provider import each_provider
 
 pytestmark = [
     pytest.mark.x11,
@@ -37,7 +37,7 @@ steps:
 """
 
 
-@EACH_PROVIDER
+@each_provider("anthropic")
 def test_a_page_is_used_by_refs(
     tmp_path: Path, key: str, address: str, path: str, prefix: str
 ) -> None:

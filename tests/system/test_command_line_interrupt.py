@@ -68,7 +68,7 @@ def state_of(plane: Service) -> str:
     return str(chat["state"])
 
 
-@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.full), 1])
 def test_ctrl_c_stops_the_agent(tmp_path: Path, step: int) -> None:
     with (
         gated_model([painting("#204080"), painted_report()], step) as model,

@@ -183,6 +183,7 @@ def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.slow("holds the lock for 30 seconds")
 def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
     data = tmp_path / "data"
@@ -204,8 +205,15 @@ def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
 
 @pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other, and the 5 s of a lock")
-@pytest.mark.parametrize("moment", ["paused", "in a step"])
-@pytest.mark.parametrize("keep", [False, True], ids=["desktops end", "desktops stay"])
+@pytest.mark.parametrize(
+    ("keep", "moment"),
+    [
+        pytest.param(False, "paused", id="desktops end-paused", marks=pytest.mark.full),
+        pytest.param(False, "in a step", id="desktops end-in a step"),
+        pytest.param(True, "paused", id="desktops stay-paused"),
+        pytest.param(True, "in a step", id="desktops stay-in a step", marks=pytest.mark.full),
+    ],
+)
 def test_a_control_plane_that_ends_while_its_database_is_locked(
     tmp_path: Path, moment: str, keep: bool
 ) -> None:

@@ -87,6 +87,7 @@ def test_they_arrive_under_another_layout(pairs: Sequence[DesktopAndTarget]) -> 
             set_layout(pair.desktop, "us")
 
 
+@pytest.mark.full
 def test_they_arrive_while_the_machine_is_busy(pairs: Sequence[DesktopAndTarget]) -> None:
     with busy(2):
         assert_all_arrive(pairs, WORLD)

@@ -51,7 +51,18 @@ GEMINI = Newcomer(
     *("Google", "GEMINI_API_KEY", "GEMINI_BASE_URL", "", "gemini-3.5-flash"),
     *("gemini", "generativelanguage.googleapis.com", "google", "deskhand[gemini]"),
 )
-NEWCOMERS = pytest.mark.parametrize("who", [ANTHROPIC, OPENAI, GEMINI], ids=str)
+
+
+def newcomers(quick: Newcomer) -> pytest.MarkDecorator:
+    """Run a test as each of the newcomers; all but one of them before a release only."""
+    return pytest.mark.parametrize(
+        "who",
+        [
+            pytest.param(who, marks=() if who is quick else pytest.mark.full)
+            for who in (ANTHROPIC, OPENAI, GEMINI)
+        ],
+        ids=str,
+    )
 
 
 def first_run(
@@ -86,7 +97,7 @@ def test_without_a_key(tmp_path: Path) -> None:
     )
 
 
-@NEWCOMERS
+@newcomers(OPENAI)
 def test_with_a_key_and_without_its_client(tmp_path: Path, who: Newcomer) -> None:
     python = without_package(tmp_path / "python", who.package)
     ended = first_run(tmp_path, python=python, **{who.variable: "k"})
@@ -107,7 +118,7 @@ def without_package(folder: Path, package: str) -> str:
     return str(folder / "bin/python")
 
 
-@NEWCOMERS
+@newcomers(ANTHROPIC)
 def test_with_a_wrong_key(tmp_path: Path, who: Newcomer) -> None:
     ended, status = asyncio.run(against_a_server(tmp_path, who, "wrong"))
     assert_one_sentence(
@@ -117,7 +128,7 @@ def test_with_a_wrong_key(tmp_path: Path, who: Newcomer) -> None:
     )
 
 
-@NEWCOMERS
+@newcomers(GEMINI)
 def test_without_credit(tmp_path: Path, who: Newcomer) -> None:
     ended, _ = asyncio.run(against_a_server(tmp_path, who))
     assert_one_sentence(
@@ -140,7 +151,7 @@ async def against_a_server(
         return ended, server.log[-1].status
 
 
-@NEWCOMERS
+@newcomers(ANTHROPIC)
 def test_without_network(tmp_path: Path, who: Newcomer) -> None:
     # A proxy that is not there: no request leaves this machine.
     proxy = {"HTTPS_PROXY": "http://127.0.0.1:1", "HTTP_PROXY": "http://127.0.0.1:1"}

@@ -40,7 +40,7 @@ def open_as_guest(plane: Service, page: Page, run: str, scope: str) -> None:
     page.wait_for_url(f"{plane.url}/runs/{run}*")
 
 
-@pytest.mark.parametrize("scope", ["view", "conversation"])
+@pytest.mark.parametrize("scope", [pytest.param("view", marks=pytest.mark.full), "conversation"])
 def test_a_guest_opens_every_link_and_sees_no_error(
     plane: Service, page: Page, run: str, scope: str
 ) -> None:

@@ -79,6 +79,7 @@ def test_tabs_follow_a_control_plane_that_was_killed_and_started_again(
 
 
 @pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.slow("twelve pages, two control planes, and large recordings")
 def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
     browser: Browser, tmp_path: Path

@@ -263,8 +263,8 @@ QUESTION: Json = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
     ("ninth", "report", "go_on"),
     [
         (painted_report(), "Painted.", release),
-        (QUESTION, "Painted.", answer),
-        (painted_report(), "", interrupt),
+        pytest.param(QUESTION, "Painted.", answer, marks=pytest.mark.full),
+        pytest.param(painted_report(), "", interrupt, marks=pytest.mark.full),
     ],
     ids=["model", "question", "interruption"],
 )
@@ -309,7 +309,13 @@ def stored_files(stream: httpx2.Response) -> list[str]:
 
 @pytest.mark.soak
 @pytest.mark.slow("two control planes, one after the other")
-@pytest.mark.parametrize("at_once", [True, False], ids=["both at once", "while none runs"])
+@pytest.mark.parametrize(
+    "at_once",
+    [
+        pytest.param(True, id="both at once"),
+        pytest.param(False, id="while none runs", marks=pytest.mark.full),
+    ],
+)
 def test_a_new_control_plane_stores_what_a_dead_desktop_left(tmp_path: Path, at_once: bool) -> None:
     with gated_model([*EIGHT, painted_report()], 8) as model:
         agent = abandoned(tmp_path, model, at_once=at_once)
@@ -321,13 +327,31 @@ def test_a_new_control_plane_stores_what_a_dead_desktop_left(tmp_path: Path, at_
             assert rows(tmp_path) == [(agent.desktop, "removed")]
 
 
+KILLS = [
+    pytest.param([("during", "copy"), ("after", "store")], id="two moments"),
+    pytest.param(
+        [
+            (when, action)
+            for action in ("copy", "verify", "store", "remove")
+            for when in ("before", "during", "after")
+            if (when, action) != ("during", "remove")
+        ],
+        id="all moments",
+        marks=pytest.mark.full,
+    ),
+]
+
+
 @pytest.mark.soak
-@pytest.mark.slow("eight control planes, one after the other")
-def test_a_recording_is_stored_once_whenever_the_control_plane_is_killed(tmp_path: Path) -> None:
+@pytest.mark.slow("many control planes, one after the other")
+@pytest.mark.parametrize("kills", KILLS)
+def test_a_recording_is_stored_once_whenever_the_control_plane_is_killed(
+    tmp_path: Path, kills: Sequence[tuple[str, str]]
+) -> None:
     with gated_model([*EIGHT, painted_report()], 8) as model:
         agent = abandoned(tmp_path, model, at_once=True)
         end_turn(tmp_path, agent)
-        for when, action in KILLS:
+        for when, action in kills:
             killed_plane(tmp_path, model, when, action)
         with plane_of(tmp_path, model, "last") as plane:
             chat = f"/api/v0/chats/{agent.id}"
@@ -395,13 +419,6 @@ def end_turn(folder: Path, agent: Agent) -> None:
         agent.id,
     )
 
-
-KILLS = [
-    (when, action)
-    for action in ("copy", "verify", "store", "remove")
-    for when in ("before", "during", "after")
-    if (when, action) != ("during", "remove")
-]
 
 # Kills itself around one action: before it, as if in the middle of it, or before its new state.
 KILLED = """

@@ -340,22 +340,26 @@ def test_checkpoints_that_fail_or_are_cut_off_lose_nothing(
 
 @pytest.mark.soak
 @pytest.mark.slow("random runs, each with restarts")
-@settings(
-    max_examples=25,
-    deadline=None,
-    # Shrinking a run that hangs would take the limit of waiting each time.
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-)
-@given(
-    kinds=st.lists(st.sampled_from([*KINDS, "shots", "shots"]), min_size=3, max_size=15),
-    summaries=st.lists(st.sampled_from(SUMMARIES), max_size=4),
-)
+@pytest.mark.parametrize("runs", [5, pytest.param(25, marks=pytest.mark.full)])
 def test_requests_of_random_runs_extend_each_other_outside_checkpoints(
-    rebuilder: Rebuilder, kinds: list[str], summaries: list[str]
+    rebuilder: Rebuilder, runs: int
 ) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run_of(kinds, Path(folder), rebuilder, summaries))
+    @settings(
+        max_examples=runs,
+        deadline=None,
+        # Shrinking a run that hangs would take the limit of waiting each time.
+        phases=(Phase.explicit, Phase.reuse, Phase.generate),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(
+        kinds=st.lists(st.sampled_from([*KINDS, "shots", "shots"]), min_size=3, max_size=15),
+        summaries=st.lists(st.sampled_from(SUMMARIES), max_size=4),
+    )
+    def extend_each_other(kinds: list[str], summaries: list[str]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            asyncio.run(run_of(kinds, Path(folder), rebuilder, summaries))
+
+    extend_each_other()
 
 
 @pytest.mark.soak
