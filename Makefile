@@ -93,12 +93,13 @@ forked: setup
 	$(AS_FORKED) $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "x11 and not (soak or attack)" \
 		$(patsubst %,tests/system/test_desktop_%.py,isolation leaks release supervision)
 
-# Several control planes on one PostgreSQL, and whole deployments with Ray and nodes. The tests of a
-# module share a deployment.
+# Several control planes on one PostgreSQL, whole deployments with Ray and nodes, and their faults.
+# Most of them wait. A group of tests shares what one worker has started (`xdist_group`).
 cluster: setup
-	$(PYTHON) -m pytest --numprocesses=2 --dist=loadscope --durations=10 -m "cluster and not full"
+	$(PYTHON) -m pytest --numprocesses=3 --dist=loadgroup --durations=10 \
+		-m "(cluster or faults) and not full"
 
-# Faults of a whole cluster, with real nodes and Ray.
+# The faults alone.
 faults: setup
 	$(PYTHON) -m pytest --durations=10 -m "faults and not full"
 
@@ -111,7 +112,7 @@ postgresql: setup
 stored: setup
 	$(PYTHON) -m pytest --postgresql --numprocesses=4 --dist=worksteal --durations=10 -m "not soak"
 
-# The packaged tasks of `deskhand eval`, each by its oracle and its wrong script. One test at a
+# `deskhand eval`, and a packaged task of each kind by its oracle and its wrong script. One test at a
 # time for each worker, as two of them take most of the time and must not wait for each other.
 eval: setup
 	$(PYTHON) -m pytest --numprocesses=3 --dist=load --maxschedchunk=1 --durations=10 -m "eval and not full"

@@ -74,6 +74,13 @@ class PostgresServer:
             "pg_ctl", "-D", str(self.folder / "data"), "-o", options, "-l", log, "-w", "start"
         )
 
+    def start_again(self) -> None:
+        """Start it, if a test has left it stopped."""
+        try:
+            self._run("pg_ctl", "-D", str(self.folder / "data"), "status")
+        except subprocess.CalledProcessError:
+            self.start()
+
     def stop(self, mode: str = "immediate") -> None:
         self._run("pg_ctl", "-D", str(self.folder / "data"), "-m", mode, "-w", "stop")
 

@@ -20,6 +20,7 @@ import psutil
 from deskhand.tools.cluster.member import Member
 from deskhand.tools.cluster.trust import ClusterTls
 from tests.cluster.hosts import Host, Network, network
+from tests.cluster.queries import Queries, queries
 from tests.cluster.ray_head import HEALTH, RayHead
 from tests.cluster.round_robin import RoundRobin
 from tests.live_trees import below, commands_below, running
@@ -152,6 +153,7 @@ class Deployment:
     """Of the ports of all nodes for viewers."""
     server: PostgresServer
     database: str
+    queries: Queries
     planes: list[Program]
     nodes: dict[str, Node]
     head: RayHead
@@ -221,17 +223,7 @@ class Deployment:
 
     def rows(self, query: str) -> list[list[str]]:
         """Return what a query finds in the database."""
-        program = str(self.server.programs / "psql")
-        name = self.database.partition("?")[0].rpartition("/")[2]
-        found = subprocess.run(
-            [program, "-h", str(self.server.folder), "-U", "tester", "-At", "-c", query, name],
-            capture_output=True,
-            text=True,
-            check=True,
-            user=self.server.user,
-            cwd="/",
-        )
-        return [line.split("|") for line in found.stdout.splitlines()]
+        return self.queries.rows(query)
 
     def desktops(self) -> dict[str, Json]:
         """Return the desktops by their ids."""
@@ -294,8 +286,9 @@ def deployment(
             issued = first.post("/api/v0/tokens", json=wanted).json()["token"]
         headers = {"Authorization": f"Bearer {issued}"}
         http = httpx2.Client(base_url=proxy.url, headers=headers, timeout=2 * PATIENCE)
+        asked = stack.enter_context(queries(database))
         found = Deployment(
-            *(net, folder, viewers, server, database, made, nodes, head, http, proxy)
+            *(net, folder, viewers, server, database, asked, made, nodes, head, http, proxy)
         )
         try:
             yield found

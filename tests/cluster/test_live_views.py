@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -25,8 +24,8 @@ from deskhand.tools.cluster.tickets import (
     TicketSigner,
     new_key,
 )
-from tests.cluster.deployment import VIEWERS_PORT, Deployment, Node, deployment
-from tests.postgres_server import PostgresServer
+from tests.cluster.deployment import VIEWERS_PORT, Deployment, Node
+from tests.cluster.faults.work import end_all
 from tests.system.browsing import plain_connection, running_chromium
 from tests.system.services import DESKHAND, PATIENCE, until
 
@@ -35,13 +34,16 @@ LIVENESS = 20.0
 """Limit for the end of a stream."""
 VIEWED_SECONDS = 4.0
 
-pytestmark = [pytest.mark.cluster, pytest.mark.x11, pytest.mark.root]
+pytestmark = [
+    *(pytest.mark.cluster, pytest.mark.x11, pytest.mark.root),
+    pytest.mark.xdist_group("deployment"),
+]
 
 
 @pytest.fixture(scope="module")
-def d(postgresql: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
-    with deployment(postgresql, Path(tmp_path_factory.mktemp("v")), {}) as made:
-        yield made
+def d(running: Deployment) -> Iterator[Deployment]:
+    yield running
+    end_all(running)
 
 
 @pytest.fixture(scope="module")

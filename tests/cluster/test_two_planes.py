@@ -253,7 +253,7 @@ def test_a_chat_is_taken_over_with_its_desktop(database: str, tmp_path: Path) ->
 
 @pytest.mark.slow("a server that has run for 10 s")
 def test_one_that_was_killed_is_replaced_as_soon_as_its_socket_is_closed(
-    server: PostgresServer, tmp_path: Path
+    database: str, tmp_path: Path
 ) -> None:
     hold = Hold(report("Never"))
 
@@ -284,7 +284,7 @@ def test_one_that_was_killed_is_replaced_as_soon_as_its_socket_is_closed(
     model = ScriptedModel([[act("screenshot")], hold])
     other = ScriptedModel([[report("Taken over.")]])
     models = {"child": model}, {"child": other}
-    played(server.database(), tmp_path, models, scenario)
+    played(database, tmp_path, models, scenario)
 
 
 def _actions(desktop: FakeDesktop) -> list[str]:

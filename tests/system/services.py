@@ -145,14 +145,19 @@ def client(ready: Json) -> httpx2.Client:
     return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
 
 
-def until(true: Callable[[], Any], what: str, seconds: float = PATIENCE) -> Any:
-    """Return the first true value; for the ends of foreign processes, which send no event."""
+def until(
+    true: Callable[[], Any], what: str, seconds: float = PATIENCE, pause: float = 0.02
+) -> Any:
+    """Return the first true value; for the ends of foreign processes, which send no event.
+
+    It looks again after each ``pause``.
+    """
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         found = true()
         if found:
             return found
-        time.sleep(0.02)
+        time.sleep(pause)
     raise AssertionError(f"did not come: {what}")
 
 

@@ -13,10 +13,21 @@ import pytest
 
 from tests.cluster.actions import ActionLog
 from tests.cluster.deployment import Deployment, Node
-from tests.cluster.faults.work import DISK_MIB, LIMIT, Json, chats, check_whole
-from tests.system.services import DESKHAND, until
+from tests.cluster.faults.work import DISK_MIB, LIMIT, PAUSE, Json, chats, check_whole
+from tests.system.services import DESKHAND, PATIENCE, until
 
-pytestmark = [pytest.mark.faults, pytest.mark.x11, pytest.mark.root]
+pytestmark = [
+    *(pytest.mark.faults, pytest.mark.x11, pytest.mark.root),
+    pytest.mark.xdist_group("deployment"),
+]
+
+
+def rested(d: Deployment, desktop_id: str) -> bytes:
+    """Return the screen of a new desktop when nothing paints any more."""
+    rest = {"quiet_ms": 1000, "timeout_seconds": PATIENCE, "screenshot": False}
+    found = d.post(f"/api/v0/desktops/{desktop_id}/desktop/wait-for", rest)
+    assert found["unmet"] == [], found
+    return screen(d, desktop_id)
 
 
 def screen(d: Deployment, desktop_id: str) -> bytes:
@@ -26,10 +37,12 @@ def screen(d: Deployment, desktop_id: str) -> bytes:
 
 
 @pytest.mark.slow("daemons that restart")
-@pytest.mark.parametrize("killed", ["node", "placer", "raylet", "head"])
+@pytest.mark.parametrize(
+    "killed", ["node", "placer", "raylet", pytest.param("head", marks=pytest.mark.full)]
+)
 def test_a_desktop_outlives_each_daemon_and_starts_resume(d: Deployment, killed: str) -> None:
     made = d.post("/api/v0/desktops", {"name": "stays"})
-    before = screen(d, made["id"])
+    before = rested(d, made["id"])
     pid = d.desktops()[made["id"]]["pid"]
     (row,) = d.rows(f"SELECT node FROM desktops WHERE id = '{made['id']}'")
     node = d.nodes[row[0]]
@@ -54,7 +67,7 @@ def test_a_desktop_outlives_each_daemon_and_starts_resume(d: Deployment, killed:
         except AssertionError:
             return False
 
-    until(same, "the screen as it was", LIMIT)
+    until(same, "the screen as it was", LIMIT, PAUSE)
     assert d.desktops()[made["id"]]["pid"] == pid
     begun = time.monotonic()
     other = d.http.post("/api/v0/desktops", json={"name": "later"}, timeout=LIMIT)
@@ -74,7 +87,7 @@ def test_a_node_whose_ray_hangs_keeps_its_desktops_and_gets_no_new_ones(d: Deplo
     for process in stopped:
         process.suspend()
     try:
-        before = screen(d, first)
+        before = rested(d, first)
         made = [d.post("/api/v0/desktops", {"name": str(number)})["id"] for number in range(3)]
         named = ", ".join(f"'{one}'" for one in made)
         assert d.rows(f"SELECT DISTINCT node FROM desktops WHERE id IN ({named})") == [
@@ -86,6 +99,10 @@ def test_a_node_whose_ray_hangs_keeps_its_desktops_and_gets_no_new_ones(d: Deplo
             process.resume()
     for one in (first, *made):
         assert d.http.delete(f"/api/v0/desktops/{one}", timeout=LIMIT).status_code == 204
+    # The next placer does not remember that it has left the node out.
+    for process in d.placers():
+        process.kill()
+    wait_until_back(d, hung)
 
 
 def begun_on_a_node(d: Deployment, log: ActionLog) -> tuple[list[str], Node, set[str]]:
@@ -101,14 +118,14 @@ def begun_on_a_node(d: Deployment, log: ActionLog) -> tuple[list[str], Node, set
 def wait_until_lost(d: Deployment, desktop_ids: set[str]) -> None:
     begun = time.monotonic()
     query = "SELECT id FROM desktops WHERE state = 'lost'"
-    until(lambda: desktop_ids <= {row[0] for row in d.rows(query)}, "lost desktops", LIMIT)
+    until(lambda: desktop_ids <= {row[0] for row in d.rows(query)}, "lost desktops", LIMIT, PAUSE)
     print("lost after", round(time.monotonic() - begun, 1))
 
 
 def wait_until_back(d: Deployment, node: Node) -> None:
     begun = time.monotonic()
     query = f"SELECT reason FROM nodes WHERE name = '{node.host.name}'"
-    until(lambda: d.rows(query) == [[""]], "the node", LIMIT)
+    until(lambda: d.rows(query) == [[""]], "the node", LIMIT, PAUSE)
     print("back after", round(time.monotonic() - begun, 1))
 
 
@@ -128,10 +145,11 @@ def test_a_node_that_was_cut_off_ends_the_desktops_that_were_replaced(
     finally:
         cut_off.host.set_link("up")
     wait_until_back(d, cut_off)
-    until(lambda: not any(cut_off.named(one) for one in replaced), "their end", LIMIT)
+    until(lambda: not any(cut_off.named(one) for one in replaced), "their end", LIMIT, PAUSE)
     check_whole(d, log, ids)
 
 
+@pytest.mark.full
 @pytest.mark.slow("a node that is powered off")
 def test_the_desktops_of_a_node_that_is_gone_are_replaced(d: Deployment, log: ActionLog) -> None:
     ids, gone, lost = begun_on_a_node(d, log)
@@ -219,7 +237,7 @@ def test_a_node_that_is_full_is_marked_and_refuses_while_another_starts_desktops
         assert d.rows(f"SELECT DISTINCT node FROM desktops WHERE id IN ({named})") == [row]
         assert re.fullmatch(reason, refused(d, full))
         query = f"SELECT reason FROM nodes WHERE name = '{full.host.name}'"
-        until(lambda: d.rows(query) != [[""]], "the mark", LIMIT)
+        until(lambda: d.rows(query) != [[""]], "the mark", LIMIT, PAUSE)
         marked = marks(d)
         print(marked)
         assert re.fullmatch(reason, marked[full.host.name]["reason"])

@@ -25,6 +25,7 @@ from tests.cluster.faults.work import (
     COMMANDS,
     KILLS,
     LIMIT,
+    PAUSE,
     PLANES,
     action,
     chats,
@@ -37,7 +38,10 @@ from tests.cluster.faults.work import (
 )
 from tests.system.services import until
 
-pytestmark = [pytest.mark.faults, pytest.mark.x11, pytest.mark.root]
+pytestmark = [
+    *(pytest.mark.faults, pytest.mark.x11, pytest.mark.root),
+    pytest.mark.xdist_group("deployment"),
+]
 
 ACTIONS = sorted({*COMMANDS, *CLICKS.values()})
 CLICK_2 = "reply-5"
@@ -68,11 +72,12 @@ def test_desktops_of_chats_at_rest_make_room_for_others(d: Deployment, log: Acti
 
 
 @pytest.mark.slow("waits until a control plane is dead for the other one")
+@pytest.mark.parametrize("kills", [1, pytest.param(KILLS, marks=pytest.mark.full)])
 def test_chats_of_a_killed_control_plane_continue_on_another(
-    d: Deployment, log: ActionLog, seed: int
+    d: Deployment, log: ActionLog, seed: int, kills: int
 ) -> None:
     chance = random.Random(seed)
-    for moment in range(KILLS):
+    for moment in range(kills):
         log.clear()
         ids = clicking(d, log, CHATS // 2, moment % PLANES)
         drivers = [driver(d, one) for one in ids]
@@ -119,8 +124,8 @@ def replaced(d: Deployment, stopped: int, chats_left: int) -> Iterator[None]:
         yield
     finally:
         os.kill(plane.pid, signal.SIGCONT)
-    until(lambda: d.is_ready(stopped), "readiness", LIMIT)
-    until(lambda: ends(d, stopped) >= left, "the end of its turns", LIMIT)
+    until(lambda: d.is_ready(stopped), "readiness", LIMIT, PAUSE)
+    until(lambda: ends(d, stopped) >= left, "the end of its turns", LIMIT, PAUSE)
     d.use(*range(PLANES))
 
 

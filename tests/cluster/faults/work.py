@@ -16,8 +16,10 @@ STEPS = 4
 DISK_MIB = 4096
 """Of a node's data."""
 LIMIT = 6 * PATIENCE
-KILLS = int(os.environ.get("DESKHAND_TEST_KILLS", "2"))
-"""Random moments at which a control plane is killed; 20 in a long run."""
+PAUSE = 0.2
+"""Between two looks, which cost as much of the processor as what is tested."""
+KILLS = int(os.environ.get("DESKHAND_TEST_KILLS", "3"))
+"""Random moments at which a control plane is killed in `make long`; 20 in a longer run."""
 PLANES = int(os.environ.get("DESKHAND_TEST_PLANES", "2"))
 CHATS = int(os.environ.get("DESKHAND_TEST_CHATS", "6"))
 """Chats during a rolling update, half as many at a kill; 20 and 3 control planes in a long run."""
@@ -85,7 +87,7 @@ def ended(d: Deployment, ids: list[str]) -> list[Json]:
 
     states: list[tuple[str, str, list[Json]]] = []
     try:
-        found: list[Json] = until(at_rest, "chats at rest", LIMIT)
+        found: list[Json] = until(at_rest, "chats at rest", LIMIT, PAUSE)
     except AssertionError:
         print(*states, sep="\n")
         raise
@@ -146,4 +148,4 @@ def end_all(d: Deployment) -> None:
         d.http.delete(f"/api/v0/chats/{chat['id']}", timeout=2 * PATIENCE)
     for desktop_id in d.desktops():
         d.http.delete(f"/api/v0/desktops/{desktop_id}", timeout=2 * PATIENCE)
-    until(lambda: not d.desktops(), "the end of all desktops", LIMIT)
+    until(lambda: not d.desktops(), "the end of all desktops", LIMIT, PAUSE)
