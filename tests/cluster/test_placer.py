@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.cluster.placing.errors import CutOff
 from deskhand.tools.cluster.placing.gates import Gates
-from deskhand.tools.cluster.placing.placer import Placer
+from deskhand.tools.cluster.placing.placer import NodeTimes, Placer
 from deskhand.tools.commands.cluster.place import bus_of
 from deskhand.tools.store.backends.notices import read_payload
 from deskhand.tools.store.database import Store
@@ -31,7 +31,8 @@ from tests.tools.cluster.certified import N7, N8, Cluster
 pytestmark = pytest.mark.cluster
 
 LIMIT = 60.0
-TIMES = itertools.count(1.0)
+ORDERED = itertools.count(1.0)
+TIMES = NodeTimes(ask=0.2, down=1.0)
 
 
 @dataclass
@@ -63,7 +64,9 @@ class Placing:
         """Run a placer until the block ends, which kills it."""
         async with await Store.open(self.url) as store, Gates(self.cluster.plane) as client:
             bus, leadership = bus_of(self.url)
-            made = Placer(*(bus, leadership, store, client, self.rooms), "127.0.0.1:6379", "1.0")
+            made = Placer(
+                *(bus, leadership, store, client, self.rooms), "127.0.0.1:6379", "1.0", TIMES
+            )
             task = asyncio.create_task(made.run())
             try:
                 yield RunningPlacer(made, task)
@@ -118,7 +121,7 @@ class Placing:
 
 async def _order(session: AsyncSession, desktop_id: str, more: dict[str, Any]) -> None:
     wanted = {"id": desktop_id, **more}
-    await desktops.order(session, desktop_id, None, wanted, next(TIMES))
+    await desktops.order(session, desktop_id, None, wanted, next(ORDERED))
 
 
 async def eventually(check: Callable[[], bool]) -> None:
@@ -162,7 +165,6 @@ def test_a_desktop_is_started_ended_and_announced(database: str, tmp_path: Path)
     played(database, tmp_path, scenario)
 
 
-@pytest.mark.slow("waits for answers of a node, which is asked every two seconds")
 def test_a_desktop_that_has_just_ended_is_not_taken_for_a_strangers(
     database: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -292,7 +294,6 @@ def test_without_ray_desktops_wait_with_the_reason_and_others_end(
     played(database, tmp_path, scenario)
 
 
-@pytest.mark.slow("a node is down after ten seconds without an answer")
 def test_the_desktops_of_a_node_without_power_are_lost_and_replaced(
     database: str, tmp_path: Path
 ) -> None:
@@ -308,7 +309,7 @@ def test_the_desktops_of_a_node_without_power_are_lost_and_replaced(
             assert (await found.state("new", desktops.READY)).node == "n8"
             for one in there:
                 reason = (await found.state(one, desktops.LOST)).reason
-                assert reason == "node n7 has not answered for 10 s"
+                assert reason == "node n7 has not answered for 1 s"
             for row in rows:
                 if row.node == "n8":
                     assert (await found.row(row.id)).state == desktops.READY
@@ -381,7 +382,6 @@ def test_a_restart_of_the_server_loses_no_desktop(server: PostgresServer, tmp_pa
     played(server.database(), tmp_path, scenario)
 
 
-@pytest.mark.slow("nodes are down after ten seconds without an answer")
 def test_a_placer_that_reaches_no_node_leaves_them_to_another_one(
     database: str, tmp_path: Path
 ) -> None:

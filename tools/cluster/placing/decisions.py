@@ -56,8 +56,9 @@ WAIT_SECONDS = 600.0
 """For which a desktop waits for room."""
 MARGIN_SECONDS = 1.0
 """By which an answer must be newer than the state of a row: their times are of two clocks."""
-SAME_MOMENT_SECONDS = 6.0
-"""Within which nodes become silent whose connection with this placer is cut."""
+SAME_MOMENT = 0.6
+"""Part of the time after which a node is down, within which nodes become silent whose connection
+with this placer is cut."""
 FORGET_SECONDS = 86_400.0
 """After which a node is forgotten that is gone."""
 
@@ -79,11 +80,12 @@ def is_cut_off(situation: PlacingSituation) -> bool:
 
     Another placer leads then. If it reaches no node either, it finds none that has answered it.
     """
-    silences = [one.silent_seconds for one in situation.nodes.values() if one.answer is not None]
+    nodes = [one for one in situation.nodes.values() if one.answer is not None]
+    silences = [one.silent_seconds / one.down_seconds for one in nodes]
     # As soon as the first one is down: its desktops would be lost before the last one is.
-    if len(silences) < 2 or max(silences) < SILENT_SECONDS:
+    if len(nodes) < 2 or not any(one.is_down for one in nodes):
         return False
-    return max(silences) - min(silences) < SAME_MOMENT_SECONDS
+    return max(silences) - min(silences) < SAME_MOMENT
 
 
 def _placed(situation: PlacingSituation) -> Iterator[Action]:
@@ -100,14 +102,14 @@ def _placed(situation: PlacingSituation) -> Iterator[Action]:
 
 def _starting(desktop: PlacedDesktop, node: SeenNode | None) -> Iterator[Action]:
     if node is None or node.is_down:
-        yield RequeueDesktop(desktop.id, desktop.generation, _gone(desktop))
+        yield RequeueDesktop(desktop.id, desktop.generation, _gone(desktop, node))
     elif node.up is not None:
         yield resumed(desktop, node)
 
 
 def _ready(desktop: PlacedDesktop, node: SeenNode | None) -> Iterator[Action]:
     if node is None or node.is_down:
-        yield LoseDesktop(desktop.id, desktop.generation, _gone(desktop))
+        yield LoseDesktop(desktop.id, desktop.generation, _gone(desktop, node))
     elif node.up is not None and desktop.id in node.up.desktops:
         if desktop.address != node.address:
             yield ReaddressDesktop(desktop.id, node.name, node.address)
@@ -124,8 +126,9 @@ def _ending(desktop: PlacedDesktop, node: SeenNode | None) -> Iterator[Action]:
         yield EndDesktop(desktop.id, node.name, node.address)
 
 
-def _gone(desktop: PlacedDesktop) -> str:
-    return f"node {desktop.node} has not answered for {SILENT_SECONDS:.0f} s"
+def _gone(desktop: PlacedDesktop, node: SeenNode | None) -> str:
+    seconds = SILENT_SECONDS if node is None else node.down_seconds
+    return f"node {desktop.node} has not answered for {seconds:.0f} s"
 
 
 def _strays(situation: PlacingSituation) -> Iterator[Action]:

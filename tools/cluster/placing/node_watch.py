@@ -16,7 +16,7 @@ ASK_SECONDS = 2.0
 """Between two questions to a node."""
 MOST_SILENCE = 5.0
 """Seconds by which one failed request adds to a node's silence: a question and its time-out. What
-is more was a stop of this process, and no silence of the node."""
+is more was a stop of this process, and no silence of the node. Two of them may make it down."""
 
 
 @dataclass
@@ -40,12 +40,17 @@ class NodeWatch:
     """The nodes as they have answered last. Use it as a context manager."""
 
     def __init__(
-        self, gates: GatesPort, changed: Callable[[], None], seconds: float = ASK_SECONDS
+        self,
+        gates: GatesPort,
+        changed: Callable[[], None],
+        seconds: float = ASK_SECONDS,
+        most_silence: float = MOST_SILENCE,
     ) -> None:
         """``changed`` is called when a node answers something new, or answers no more."""
         self._gates = gates
         self._changed = changed
         self._seconds = seconds
+        self._most_silence = most_silence
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self.nodes: dict[str, WatchedNode] = {}
 
@@ -84,7 +89,7 @@ class NodeWatch:
                 # A gate that refuses is there, and so are the desktops: an operator renews the
                 # certificates, or repairs it.
                 if not isinstance(error, GateUntrusted | GateRefused):
-                    node.silent_seconds += min(loop.time() - counted_at, MOST_SILENCE)
+                    node.silent_seconds += min(loop.time() - counted_at, self._most_silence)
                 if node.is_answering or not node.problem:
                     log.warning("node %s does not answer: %s", name, error)
                     self._changed()

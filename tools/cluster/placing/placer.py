@@ -12,7 +12,7 @@ state and generation that it knows, and a node ends what its row does not name.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.tools.store.backends.bus import Bus, Json
@@ -27,11 +27,11 @@ from .decisions import decide, is_cut_off
 from .errors import CutOff, PlacingError
 from .gates import GatesPort
 from .memory import PlacerMemory
-from .node_watch import NodeWatch, WatchedNode
+from .node_watch import ASK_SECONDS, NodeWatch, WatchedNode
 from .records import Records, Rows
 from .room_calls import RoomCalls, RoomsPort
 from .runner import ActionRunner
-from .situation import PlacingSituation, RoomWait, SeenNode
+from .situation import SILENT_SECONDS, PlacingSituation, RoomWait, SeenNode
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +43,15 @@ SEEN_SECONDS = 2.0
 RESERVATIONS_SECONDS = 10.0
 """Between two comparisons of the reservations with the rows."""
 CLEAN_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class NodeTimes:
+    """When nodes are asked, and when they are down, in seconds."""
+
+    ask: float = ASK_SECONDS
+    down: float = SILENT_SECONDS
+    """Without an answer. One failed request adds half of it at most."""
 
 
 class Placer:
@@ -57,8 +66,10 @@ class Placer:
         rooms: RoomsPort,
         ray_address: str,
         version: str,
+        times: NodeTimes = NodeTimes(),
     ) -> None:
         self._bus = bus
+        self._times = times
         self._leadership = leadership
         self._version = version
         self._gates = gates
@@ -119,7 +130,7 @@ class Placer:
             while True:
                 if self.leads():
                     log.info("this placer leads")
-                    async with NodeWatch(self._gates, self._wake.set) as self._watch:
+                    async with self._node_watch() as self._watch:
                         self._begin()
                         while self.leads():
                             await self._round(self._watch)
@@ -128,6 +139,10 @@ class Placer:
                 await self._pause()
         finally:
             await self._runner.close()
+
+    def _node_watch(self) -> NodeWatch:
+        times = self._times
+        return NodeWatch(self._gates, self._wake.set, times.ask, times.down / 2)
 
     def _begin(self) -> None:
         self._memory.clear()
@@ -161,7 +176,9 @@ class Placer:
         failures = {row.name: row.failures for row in rows.nodes.values()}
         self._memory.read(rows.now, rows.desktops, failures)
         nodes = {
-            name: self._with_row(answers.get(name) or SeenNode(name, address), rows.nodes.get(name))
+            name: self._with_row(
+                answers.get(name) or self._new(name, address), rows.nodes.get(name)
+            )
             for name, address in sorted(addresses.items())
         }
         situation = PlacingSituation(
@@ -215,7 +232,11 @@ class Placer:
             *(name, node.address, node.answer, node.asked_at),
             is_answering=node.is_answering,
             silent_seconds=node.silent_seconds,
+            down_seconds=self._times.down,
         )
+
+    def _new(self, name: str, address: str) -> SeenNode:
+        return SeenNode(name, address, down_seconds=self._times.down)
 
     def _with_row(self, node: SeenNode, row: NodeRow | None) -> SeenNode:
         left_out_until, left_out_reason = self._memory.left_out.get(node.name, (0.0, ""))

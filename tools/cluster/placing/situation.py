@@ -62,6 +62,8 @@ class SeenNode:
     """False if the last request has failed."""
     silent_seconds: float = 0.0
     """Without an answer, since this placer leads."""
+    down_seconds: float = SILENT_SECONDS
+    """Without an answer, after which it is down."""
     in_ray: bool = False
     draining: bool = False
     refused_until: float = 0.0
@@ -76,7 +78,7 @@ class SeenNode:
     @property
     def is_down(self) -> bool:
         """True if its desktops are lost."""
-        return self.silent_seconds >= SILENT_SECONDS
+        return self.silent_seconds >= self.down_seconds
 
     @property
     def up(self) -> NodeAnswer | None:
