@@ -162,7 +162,9 @@ def test_a_provider_that_cannot_be_reached_ends_the_evaluation(tmp_path: Path) -
 
 @pytest.mark.slow("whole runs on desktops")
 @pytest.mark.eval
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.full), signal.SIGTERM]
+)
 def test_a_signal_ends_agents_and_desktops(
     tmp_path: Path, number: signal.Signals, request: pytest.FixtureRequest
 ) -> None:
