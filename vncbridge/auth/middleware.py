@@ -100,10 +100,7 @@ class AuthMiddleware:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        # A copy, as the server adds the fields of a trailer to the list: only what was read here
-        # may count as a header.
-        pairs = scope["headers"] = list(scope["headers"])
-        headers = read_headers(pairs)
+        headers = read_headers(scope["headers"])
         traits = traits_of(scope["path"])
         facts, needed = await self._facts(scope, headers, traits)
         decision = self._policy.decide(facts, traits, needed)

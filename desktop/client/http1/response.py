@@ -77,7 +77,9 @@ class ResponseReader:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a field of the head."""
+        """Take a field of the head; those of a trailer are dropped."""
+        if self.head is not None:
+            return
         lower = name.lower()
         self._has_length |= lower in (b"content-length", b"transfer-encoding")
         self._fields.append((lower, value))

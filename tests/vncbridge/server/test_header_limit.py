@@ -2,6 +2,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
+import pytest
 from fastapi import FastAPI, Request
 
 from deskhand.vncbridge.server.header_limit import LONGEST_HEAD
@@ -17,6 +18,11 @@ def application() -> FastAPI:
     @app.post("/length")
     async def length(request: Request) -> int:
         return len(await request.body())
+
+    @app.post("/fields")
+    async def fields(request: Request) -> list[str]:
+        await request.body()
+        return [name.decode() for name, _ in request.scope["headers"]]
 
     return app
 
@@ -99,5 +105,63 @@ def test_what_is_no_http_is_refused() -> None:
         writer.write(b"RFB 003.008\n\r\n\r\n")
         status, _ = await answer(reader)
         assert b" 400 " in status
+
+    served(talk)
+
+
+def chunked(path: str, trailer: bytes, body: bytes = b"ab") -> bytes:
+    head = f"POST {path} HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+    return head + f"{len(body):x}\r\n".encode() + body + b"\r\n0\r\n" + trailer + b"\r\n"
+
+
+def test_fields_of_a_trailer_are_no_headers() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        trailer = b"Authorization: Bearer stolen\r\nX-Late: 1\r\n"
+        writer.write(chunked("/fields", trailer) + request(b"next"))
+        assert (await answer(reader))[1] == b'["host","transfer-encoding"]'
+        assert (await answer(reader))[1] == b"4"
+
+    served(talk)
+
+
+def test_a_trailer_that_comes_byte_by_byte_adds_no_header() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.transport.set_write_buffer_limits(high=0)
+        for byte in chunked("/fields", b"X-Late: 1\r\n"):
+            writer.write(bytes([byte]))
+            await writer.drain()
+        assert (await answer(reader))[1] == b'["host","transfer-encoding"]'
+
+    served(talk)
+
+
+@pytest.mark.parametrize("begin", [b"X-Late: ", b"X-Late", b"X-A: 1\r\nX-B: "])
+def test_a_trailer_that_does_not_end_is_refused(begin: bytes) -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answering = asyncio.create_task(reader.read())
+        # The end of the message is missing.
+        writer.write(chunked("/length", begin)[:-2])
+        with suppress(ConnectionError):
+            while not answering.done():
+                writer.write(b"x" * 8192)
+                await writer.drain()
+                await asyncio.sleep(0)
+        (said,) = await asyncio.gather(answering, return_exceptions=True)
+        # What was sent and not read any more may have taken the answer with it.
+        if isinstance(said, bytes) and said:
+            assert b" 400 " in said
+            assert str(LONGEST_HEAD).encode() in said
+
+    served(talk)
+
+
+def test_a_body_of_many_small_chunks_is_no_long_trailer() -> None:
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"POST /length HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(LONGEST_HEAD // 4):
+            writer.write(b"1\r\nb\r\n")
+            await writer.drain()
+        writer.write(b"0\r\n\r\n")
+        assert (await answer(reader))[1] == str(LONGEST_HEAD // 4).encode()
 
     served(talk)

@@ -11,12 +11,14 @@ CHUNKED = (
     b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
 )
 EMPTY = b"HTTP/1.1 204 No Content\r\nServer: x\r\n\r\n"
+TRAILED = CHUNKED[:-2] + b"X-Late: 1\r\n\r\n"
 FIRST = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
 CLOSING = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno"
 
 ANSWERS = {
     SIZED: (ResponseHead(200, ((b"content-length", b"5"), (b"etag", b"x")), True), b"hello"),
     CHUNKED: (ResponseHead(201, ((b"transfer-encoding", b"chunked"),), True), b"hello"),
+    TRAILED: (ResponseHead(201, ((b"transfer-encoding", b"chunked"),), True), b"hello"),
     EMPTY: (ResponseHead(204, ((b"server", b"x"),), True), b""),
     FIRST + EMPTY: (ResponseHead(204, ((b"server", b"x"),), True), b""),
     CLOSING: (
