@@ -42,7 +42,7 @@ desktop/context: desktop/files vncbridge/http
 desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http vncbridge/rfb
   vncbridge/websocket
 desktop/dialects/cua: desktop/own_api vncbridge vncbridge/http vncbridge/websocket
-desktop/dialects/osworld: desktop/isolation desktop/own_api vncbridge vncbridge/http
+desktop/dialects/osworld: desktop/isolation desktop/network desktop/own_api vncbridge vncbridge/http
 desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/programs
   desktop/windows desktop/x11 vncbridge/http
 desktop/events: vncbridge/http
@@ -224,7 +224,7 @@ tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbr
   vncbridge/websocket
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
   tools/control_plane tools/conversation tools/kit/support tools/store vncbridge/auth
-tools/notifications: tools/conversation tools/store tools/store/tables
+tools/notifications: desktop/network tools/conversation tools/store tools/store/tables
 tools/oidc: tools/people tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/people: tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/playbooks/form: tools/documents tools/playbooks

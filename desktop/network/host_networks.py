@@ -5,15 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Address, IPv4Network
 
-SPECIAL = tuple(
-    IPv4Network(one)
-    for one in (
-        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"),
-        *("172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15"),
-        *("224.0.0.0/4", "240.0.0.0/4"),
-    )
-)
-"""Ranges of RFC 6890 that belong to a host, to its neighbours or to no one."""
+from .public_addresses import SPECIAL
 
 _TRIE_NODE = re.compile(r"\|-- (\S+)")
 

@@ -20,6 +20,7 @@ import pytest
 from deskhand.desktop.isolation.user_processes import user_pids
 from tests.attack.outside import ADDRESS, QUIC_PORT, STUN_PORT
 from tests.attack.virtual_network import (
+    AZURE,
     HOST,
     METADATA,
     PRIVATE,
@@ -75,6 +76,7 @@ def targets(network: VirtualNetwork, folder: Path) -> Iterator[dict[str, str]]:
             "the host's loopback": f"http://127.0.0.1:{LOOPBACK_PORT}/",
             "slirp's name of the host's loopback": f"http://10.0.2.2:{LOOPBACK_PORT}/",
             "metadata of a cloud": f"http://{METADATA}/",
+            "the host of an Azure machine": f"http://{AZURE}/",
             "a private network": f"http://{PRIVATE}/",
             "a name of the loopback address": f"http://inside.test:{PLANE_PORT}/healthz",
         }

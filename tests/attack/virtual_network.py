@@ -1,7 +1,7 @@
 """A host and an outside, each a network namespace, so that no test changes the machine's network.
 
 The host has the address 198.51.100.1 and routes to the outside: to a public address, a private one
-and that of a cloud's metadata. Its resolver has a private address.
+and those of clouds' metadata. Its resolver has a private address.
 """
 
 import json
@@ -17,6 +17,8 @@ from tests.attack.outside import ADDRESS, RESOLVER
 from tests.system.services import until
 
 METADATA = "169.254.169.254"
+AZURE = "168.63.129.16"
+"""Where the host of an Azure virtual machine serves it; a public address by its range."""
 PRIVATE = "10.77.0.1"
 HOST = "198.51.100.1"
 LINK = "198.51.100.2"
@@ -97,7 +99,7 @@ def _links(host: int, outside: int) -> Iterator[str]:
         yield f"{inside} link set lo up"
         yield f"{inside} addr add {address}/30 dev {device}"
         yield f"{inside} link set {device} up"
-    for address in (ADDRESS, METADATA, PRIVATE, RESOLVER):
+    for address in (ADDRESS, METADATA, AZURE, PRIVATE, RESOLVER):
         yield f"{beyond} addr add {address}/32 dev lo"
         yield f"{on_host} route add {address}/32 via {LINK}"
     yield f"{beyond} route add default via {HOST}"

@@ -13,7 +13,6 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from deskhand.tools.conversation.question import ChatQuestion
@@ -23,9 +22,6 @@ Json = dict[str, Any]
 ID_HEADER, SIGNATURE_HEADER = "Deskhand-Notification", "Deskhand-Signature"
 RETRY_SECONDS = (1.0, 4.0, 15.0, 60.0, 180.0)
 """Delays before the five retries; together less than the time in which an approval is answered."""
-
-_NAT64 = bytes.fromhex("0064ff9b0000000000000000")
-"""Prefix of RFC 6052, whose last four bytes are an IPv4 address."""
 
 
 @dataclass(frozen=True)
@@ -95,20 +91,3 @@ def signature(body: bytes, secret: str, now: float) -> str:
 def retry_after(attempts: int) -> float | None:
     """Return the delay after so many failed attempts; None if no further one follows."""
     return RETRY_SECONDS[attempts - 1] if attempts <= len(RETRY_SECONDS) else None
-
-
-def is_public(address: str) -> bool:
-    """Return whether an address belongs to the public internet; a name or a zone does not."""
-    try:
-        found: IPv4Address | IPv6Address = ip_address(address)
-    except ValueError:
-        return False
-    if isinstance(found, IPv6Address):
-        inner = found.ipv4_mapped or found.sixtofour
-        if inner is None and found.packed.startswith(_NAT64):
-            inner = IPv4Address(found.packed[-4:])
-        if inner is not None:
-            return is_public(str(inner))
-        if found.teredo is not None or found.scope_id:
-            return False
-    return found.is_global and not found.is_multicast

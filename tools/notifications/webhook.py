@@ -13,13 +13,14 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import httpx2
 
+from deskhand.desktop.network.public_addresses import is_public
+
 from .errors import DeliveryFailed
 from .notification import (
     ID_HEADER,
     SIGNATURE_HEADER,
     Notification,
     encoded,
-    is_public,
     signature,
 )
 

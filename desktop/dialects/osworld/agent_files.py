@@ -15,10 +15,11 @@ FOLDER = Path("share/osworld")
 
 _TEXTS = {
     "agent_program.py": "agent_program.py",
+    "public_addresses.py": "../../network/public_addresses.py",
     "lib/pyautogui/__init__.py": "pyautogui_module.py",
     "lib/pyautogui/calls.py": "calls.py",
 }
-"""Names in `FOLDER`, and the files of this package."""
+"""Names in `FOLDER`, and the files, from this folder."""
 _READABLE = 0o644
 _EXECUTABLE = 0o755
 _CHROME = """#!/bin/sh

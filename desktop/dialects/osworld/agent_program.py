@@ -1,11 +1,11 @@
 """Program that runs as the agent's user for OSWorld's routes; copied into the desktop's directory.
 
 Usage: PROGRAM path PATH | desktop | tree PATH | download URL PATH [lan] | terminal PID.
-It needs the standard library only: the agent may be unable to read any other.
+It needs the standard library and the copy of `deskhand.desktop.network.public_addresses` beside it
+only: the agent may be unable to read any other.
 """
 
 import http.client
-import ipaddress
 import json
 import os
 import shutil
@@ -15,7 +15,14 @@ import time
 import urllib.parse
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING or __package__:
+    from deskhand.desktop.network.public_addresses import is_public
+else:
+    # The option -I leaves the program's own directory out.
+    sys.path.append(str(Path(__file__).parent))
+    from public_addresses import is_public
 
 MOST_ENTRIES = 100_000
 SECONDS = 60.0
@@ -58,9 +65,7 @@ def tree_of(folder: Path) -> dict[str, Any]:
 
 def public(addresses: list[str]) -> bool:
     """Return whether none of the addresses belongs to a private network."""
-    found = [ipaddress.ip_address(one.partition("%")[0]) for one in addresses]
-    mapped = [getattr(one, "ipv4_mapped", None) or one for one in found]
-    return bool(mapped) and all(one.is_global and not one.is_multicast for one in mapped)
+    return bool(addresses) and all(map(is_public, addresses))
 
 
 class _Checked(http.client.HTTPConnection):

@@ -6,6 +6,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from deskhand.desktop.agent_socket.binding import AGENT_SOCKET
 from deskhand.desktop.dialects.osworld.agent_files import FOLDER, OsworldFiles
 from tests.vncbridge.fakes import short_folder
@@ -116,6 +118,23 @@ def test_the_browser_gets_no_switches_of_a_debugger() -> None:
         assert (folder / FOLDER / "bin" / "python").exists()
         modes = {path.stat().st_mode & 0o777 for path in (folder / FOLDER).rglob("*.py")}
         assert modes == {0o644}
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "168.63.129.16", "192.0.0.192"])
+def test_the_program_alone_fetches_no_private_address(host: str) -> None:
+    with short_folder() as folder:
+        OsworldFiles.read().write(folder, "")
+        program = str(folder / FOLDER / "agent_program.py")
+        # As the agent's user runs it, which may be unable to read the package.
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", program, "download", f"http://{host}:9/x", f"{folder}/x"],
+            env={},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        said = f"{host} has a private address; --speak osworld:lan permits these"
+        assert said in done.stderr
 
 
 def test_the_files_are_readable_whatever_the_umask_is() -> None:

@@ -37,6 +37,8 @@ from tests.vncbridge.fakes import short_folder
         (["fe80::1%eth0"], False),
         (["fd00::1"], False),
         (["::ffff:127.0.0.1"], False),
+        (["168.63.129.16"], False),
+        (["64:ff9b::7f00:1"], False),
     ],
 )
 def test_only_addresses_of_the_internet_are_public(addresses: list[str], good: bool) -> None:
