@@ -244,7 +244,8 @@ tools/run_list: tools/control_plane tools/conversation tools/store vncbridge/aut
 tools/run_pictures: tools/control_plane tools/control_plane/routes tools/control_plane/run_video
   tools/conversation tools/store vncbridge/http
 tools/secrets: desktop desktop/secrets tools/store tools/store/tables
-tools/service_manager: tools/control_plane tools/fleet tools/launcher
+tools/service_manager: tools/agents/providers tools/control_plane tools/fleet tools/launcher
+  tools/store
 tools/store: tools/conversation tools/store/backends tools/store/faults tools/store/packs
   tools/store/tables
 tools/store/backends: tools/store/creation tools/store/faults

@@ -21,11 +21,18 @@ def become(account: Account) -> None:
         os.setgroups(user.groups)
         os.setgid(user.gid)
         os.setuid(user.uid)
-        kernel = ctypes.CDLL(None)
-        kernel.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        # Where commands run as the same user, they could read the token in this process's memory.
+        ctypes.CDLL(None).prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         # setuid clears the dumpable flag too, but not where fs.suid_dumpable is 1 (proc(5)).
-        kernel.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        hide_from_own_user()
+
+
+def hide_from_own_user() -> None:
+    """Keep environment, memory and descriptors of this process from others of its user (proc(5)).
+
+    Where commands run as the same user, they could read tokens and keys there. A debugger needs
+    root's rights then, and a crash leaves no core file.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def end_with_parent(parent: int) -> None:

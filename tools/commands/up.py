@@ -15,6 +15,7 @@ from socket import socket
 from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.isolation.privileges import hide_from_own_user
 from deskhand.desktop.isolation.process_identity import boot_id, start_time
 from deskhand.desktop.server_trust.server_trust import ServerTrust
 from deskhand.tools.control_plane.data_dir_lock import held
@@ -28,7 +29,7 @@ from deskhand.tools.remote_access.certificate import ServerCertificate
 from deskhand.tools.remote_access.exposure import check_exposure, local_host, ssh_forward
 from deskhand.tools.remote_access.remote_access import remote_access
 from deskhand.tools.secrets.keys import keys_of
-from deskhand.tools.service_manager.credentials import credential_variables
+from deskhand.tools.service_manager.credentials import credential_variables, forget_secrets
 from deskhand.tools.service_manager.notification import READY, STOPPING, notify
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.errors import CannotListen
@@ -101,6 +102,8 @@ async def _serve(
     flags: Mapping[str, Any], token_file: Path | None, as_json: bool, until_input_ends: bool
 ) -> None:
     async with running(read_settings(flags), token_file, flags.get("listen") is None) as found:
+        # Everything that was in them has been read.
+        forget_secrets(os.environ)
         if as_json:
             token = found.control_plane.token
             print_json({"url": found.local_url, "token": token, "pid": os.getpid(),
@@ -146,6 +149,8 @@ async def running(
         AlreadyRunning: If another control plane uses it.
         CannotListen: If the address is taken.
     """
+    # At level shared an agent has the user of this process.
+    hide_from_own_user()
     check_plane(settings)
     check_data_dir(settings.data_dir)
     raise_descriptor_limit()
