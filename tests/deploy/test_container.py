@@ -3,10 +3,18 @@
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+
+from deskhand.tools.control_plane.settings import load
+from deskhand.tools.remote_access.errors import InvalidRemoteAccess
+from deskhand.tools.remote_access.exposure import check_exposure
+from deskhand.vncbridge.server.loopback import is_loopback
+from deskhand.vncbridge.server.server import parse_address
 
 ROOT = Path(__file__).parents[2]
 CONTAINER = ROOT / "deploy" / "container"
@@ -41,8 +49,42 @@ def test_it_runs_without_root_and_reports_its_health() -> None:
     assert "HEALTHCHECK" in DOCKERFILE
 
 
+def image_environment() -> dict[str, str]:
+    """Return the variables of the last stage."""
+    stage = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :].replace("\\\n", " ")
+    words = " ".join(re.findall(r"^ENV (.+)$", stage, re.MULTILINE)).split()
+    return dict(word.split("=", 1) for word in words)
+
+
+def compose_service() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
+    service: dict[str, Any] = found["services"]["deskhand"]
+    return service
+
+
+def exposed(environment: Mapping[str, object]) -> bool:
+    """Return whether a control plane with these settings may serve other machines in clear."""
+    texts = {name: str(value) for name, value in environment.items() if value is not None}
+    settings = load({}, texts, "", Path("/data"))
+    host = parse_address(settings.listen).host
+    try:
+        check_exposure(host, tls=bool(settings.tls_cert), insecure=settings.insecure)
+    except InvalidRemoteAccess:
+        return False
+    return not is_loopback(host)
+
+
+def test_the_image_alone_serves_no_other_machine_in_clear() -> None:
+    environment = image_environment()
+    assert not exposed(environment)
+    # Neither with the address alone: the second setting says that there is no TLS.
+    assert not exposed(environment | {"DESKHAND_LISTEN": "0.0.0.0:7777"})
+    assert exposed(environment | {"DESKHAND_LISTEN": "0.0.0.0:7777", "DESKHAND_INSECURE": "1"})
+
+
 def test_compose_publishes_it_to_this_machine_only() -> None:
-    service = yaml.safe_load((CONTAINER / "compose.yaml").read_text())["services"]["deskhand"]
+    service = compose_service()
+    assert exposed(image_environment() | service["environment"])
     assert (CONTAINER / service["build"]["context"]).resolve() == ROOT
     assert (ROOT / service["build"]["dockerfile"]).is_file()
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
