@@ -106,6 +106,9 @@ def exec_(
     with_input: Annotated[
         bool, typer.Option("--input", "-i", help="Pass the standard input on.")
     ] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Leave control sequences in what a terminal shows.")
+    ] = False,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -113,7 +116,7 @@ def exec_(
     """Run a command on a desktop: prints its output as it comes, ends with its exit code."""
     where = desktop_selector(url, data_dir, desktop)
     run = command_module("desktops.execution").execute
-    raise typer.Exit(run(where, command, workdir, with_input, as_json))
+    raise typer.Exit(run(where, command, workdir, with_input, as_json, raw))
 
 
 @work.command("cp", rich_help_panel=DESKTOPS)

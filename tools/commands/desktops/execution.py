@@ -14,6 +14,8 @@ from deskhand.desktop.errors import DesktopRefused
 from deskhand.tools.commands.command_body import run_status
 from deskhand.tools.commands.desktop_target import DesktopSelector
 from deskhand.tools.commands.exit_status import FAILED
+from deskhand.tools.commands.output.control_sequences import TerminalText
+from deskhand.tools.commands.output.screen import is_terminal
 from deskhand.tools.commands.terminal import print_error, print_json, write_bytes
 
 from .routes import DesktopRoutes, desktop_routes
@@ -28,10 +30,12 @@ def execute(
     workdir: str,
     with_input: bool,
     as_json: bool,
+    raw: bool,
 ) -> int:
     """Run a command and print its output; return its exit code.
 
-    One word is a command line of the shell, several are a program and its arguments.
+    One word is a command line of the shell, several are a program and its arguments. On a terminal
+    the output has no control sequences, unless it is wanted ``raw``.
     """
     line = command[0] if len(command) == 1 else shlex.join(command)
 
@@ -43,7 +47,8 @@ def execute(
             process = routes.path(f"/processes/{started['id']}")
             sending = asyncio.create_task(_send_input(routes, process, with_input), name="input")
             try:
-                return await _printed(routes, process, as_json)
+                cleaning = None if raw or not is_terminal() else TerminalText()
+                return await _printed(routes, process, as_json, cleaning)
             except BaseException:
                 # Ctrl-C, or the reader of the output is gone: the command must not go on unseen.
                 with suppress(DesktopRefused):
@@ -58,14 +63,17 @@ def execute(
     return run_status(work)
 
 
-async def _printed(routes: DesktopRoutes, process: str, as_json: bool) -> int:
+async def _printed(
+    routes: DesktopRoutes, process: str, as_json: bool, cleaning: TerminalText | None
+) -> int:
     text: list[str] = []
     async with routes.client.lines(f"{process}/stream") as lines:
         async for kind, data in _events(lines):
             if kind == "output" and as_json:
                 text.append(data["output"])
             elif kind == "output":
-                write_bytes(data["output"].encode(errors="replace"))
+                shown = data["output"] if cleaning is None else cleaning.feed(data["output"])
+                write_bytes(shown.encode(errors="replace"))
             elif kind == "exit":
                 code = data.get("exit_code")
                 if as_json:

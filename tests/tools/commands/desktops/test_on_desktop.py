@@ -1,7 +1,13 @@
 """The commands that act on one desktop, on a control plane with canned answers."""
 
 import json
+import os
+import subprocess
+import sys
+import tty
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -186,3 +192,58 @@ def test_an_address_a_file_or_an_application_is_opened(
     assert run_line(["launch", target, *more, *plane.options]) == 0, capsys.readouterr()
     ((_, sent),) = plane.sent("POST")
     assert sent.items() >= body.items() or "arguments" in body
+
+
+RUN = "import sys; from deskhand.tools.cli import run_line; sys.exit(run_line(sys.argv[1:]))"
+
+
+@dataclass
+class Written:
+    """The output of a program."""
+
+    end: int
+    read: bytes = b""
+
+
+@contextmanager
+def output(*, is_terminal: bool) -> Iterator[Written]:
+    """Yield a pseudo-terminal, or a pipe, for a program that prints little; then read it."""
+    ours, theirs = os.openpty() if is_terminal else os.pipe()
+    if is_terminal:
+        tty.setraw(theirs)
+    try:
+        written = Written(theirs)
+        yield written
+        # Everything is in the buffer of the kernel, as the program has ended.
+        written.read = os.read(ours, 65_536)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+ATTACK = "\x1b]52;c;cm0gLXJm\x07\x1b[2J\x1b[31mred\x1b[0m 50%\r100%"
+"""Writes the clipboard (OSC 52), clears the screen, and prints over its own text."""
+
+
+@pytest.mark.parametrize(
+    ("options", "is_terminal", "printed"),
+    [
+        ((), True, b"red 50%\n100%"),
+        (("--raw",), True, ATTACK.encode()),
+        ((), False, ATTACK.encode()),
+        (("--raw",), False, ATTACK.encode()),
+    ],
+)
+def test_output_is_cleaned_on_a_terminal(
+    plane: FakePlane, options: tuple[str, ...], is_terminal: bool, printed: bytes
+) -> None:
+    # One sequence is divided between two events.
+    pieces = (ATTACK[:10], ATTACK[10:])
+    outputs = (f"event: output\ndata: {json.dumps({'output': one})}\n\n" for one in pieces)
+    stream = "".join(outputs) + 'event: exit\ndata: {"exit_code": 0}\n\n'
+    answer = Answer(stream.encode(), kind="text/event-stream")
+    plane.answers["GET", f"{ROOT}/processes/p1/stream"] = answer
+    with output(is_terminal=is_terminal) as written:
+        program = (sys.executable, "-c", RUN, "exec", "d1", *options, *plane.options, "--", "ls")
+        assert subprocess.run(program, stdout=written.end, check=False).returncode == 0
+    assert written.read == printed
