@@ -72,11 +72,17 @@ def desktop_policy() -> str:
 
     Hosts of extensions are programs that the browser would start with its own rights. The warning
     about switches would cover a part of each page, because of the switch for the debugging pipe.
+    Extensions read all pages, and a page that captures the screen sees what other programs show.
+    The machine's own policy admits extensions: ``ExtensionInstallAllowlist`` has the ids. Developer
+    mode would load a folder of the agent under one of these ids.
     """
     policy = {
         "CommandLineFlagSecurityWarningsEnabled": False,
+        "ExtensionDeveloperModeSettings": 1,
+        "ExtensionInstallBlocklist": ["*"],
         "NativeMessagingBlocklist": ["*"],
         "NativeMessagingUserLevelHosts": False,
+        "ScreenCaptureAllowed": False,
     }
     return json.dumps(policy, indent=2) + "\n"
 

@@ -18,6 +18,13 @@ def test_the_policy_starts_no_hosts_of_extensions() -> None:
     assert policy["NativeMessagingUserLevelHosts"] is False
 
 
+def test_the_policy_admits_no_extension_and_no_capture_of_the_screen() -> None:
+    policy = json.loads(desktop_policy())
+    assert policy["ExtensionInstallBlocklist"] == ["*"]
+    assert policy["ExtensionDeveloperModeSettings"] == 1
+    assert policy["ScreenCaptureAllowed"] is False
+
+
 def test_a_sandbox_that_works_is_used() -> None:
     for setting in ("auto", "required"):
         found = decide("/usr/bin/chromium", setting, "")
