@@ -44,6 +44,10 @@ _TERMINAL = b"\0XTerm\0"
 """End of the property WM_CLASS of xterm."""
 
 
+_State = tuple[Content | None, Content | None, float | None]
+"""The content that is owned, the one that would be restored, and the time of that."""
+
+
 @dataclass(frozen=True)
 class _Task:
     run: Callable[[], Any]
@@ -72,6 +76,7 @@ class X11Clipboard:
         self._saved: Content | None = None
         self._due: float | None = None
         self._adopted: tuple[Content | None, float] = (None, 0.0)
+        self._remembered: _State = (None, None, None)
 
     def __enter__(self) -> Self:
         self.open()
@@ -148,6 +153,22 @@ class X11Clipboard:
             DisplayGone: When the display is lost.
         """
         return bool(self._run_in_thread(self._restore_saved))
+
+    def remember(self) -> None:
+        """Note the content that is owned, and the one to restore; does not block."""
+        self._remembered = (self._selection.owned, self._saved, self._due)
+
+    def recall(self) -> None:
+        """Bring back what was noted, before later calls are answered; does not block."""
+        state, self._remembered = self._remembered, (None, None, None)
+        self._send(_Task(lambda: self._bring_back(*state), Future()))
+
+    def _bring_back(self, owned: Content | None, saved: Content | None, due: float | None) -> None:
+        self._saved, self._due = saved, due
+        if owned is None:
+            self._selection.disown()
+        elif self._selection.owned != owned:
+            self._selection.own(owned)
 
     def _replace(self, content: Content, restore_after: float | None) -> None:
         # If the content cannot be read now, an older saved one must not come back instead.

@@ -9,6 +9,7 @@ from typing import Any
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.clipboard.clipboard import X11Clipboard
+from deskhand.desktop.clipboard.private_selections import PrivateSelections
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.input.xtest import XTestInput
 from deskhand.desktop.settings import Program
@@ -93,6 +94,7 @@ class DisplayInstance:
         self.session: DesktopSession
         self.windows: X11Windows
         self.clipboard: X11Clipboard
+        self.selections: PrivateSelections
 
     @property
     def alive(self) -> bool:
@@ -157,6 +159,7 @@ class DisplayInstance:
             self.clipboard = stack.enter_context(
                 X11Clipboard(*address, self.xserver.application_xauthority)
             )
+            self.selections = stack.enter_context(PrivateSelections(*address, self.clipboard))
             # Meanwhile the window manager has started.
             self.session.wait_ready()
             stack.enter_context(WindowWatch(*address, options.publish))

@@ -12,11 +12,23 @@ from .privacy import PrivacyMode
 Json = dict[str, Any]
 
 
+class Selections(Protocol):
+    """The selections of a display, such as its clipboard, at a change of privacy. Blocking."""
+
+    def begin(self) -> None:
+        """Note them, before a person acts in private."""
+
+    def end(self) -> None:
+        """Bring them back or empty them, before the agent goes on."""
+
+
 @dataclass(frozen=True)
 class LeaseEffects:
     """The effects of the lease, each on the part of the service that carries it out."""
 
     privacy: PrivacyMode
+    selections: Callable[[], Selections | None]
+    """Returns the selections of the display; None if none has started."""
     release_input: Callable[[], None]
     """Releases the keys and buttons that agents hold down."""
     update_viewers: Callable[[], None]
@@ -27,7 +39,15 @@ class LeaseEffects:
 
     def privacy_changed(self, private: bool) -> None:
         """Activate or deactivate privacy mode. No event of the new state is ahead of it."""
-        self.privacy.set(private)
+        selections = self.selections()
+        if private:
+            self.privacy.set(True)
+            if selections is not None:
+                selections.begin()
+        else:
+            if selections is not None:
+                selections.end()
+            self.privacy.set(False)
 
     def lease_changed(self, state: Json) -> None:
         """Update the viewers and publish the new state."""

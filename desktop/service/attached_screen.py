@@ -20,6 +20,7 @@ from deskhand.desktop.attach.keys import unreachable
 from deskhand.desktop.attach.polled_screen import PolledScreen
 from deskhand.desktop.browser.program import find_browser
 from deskhand.desktop.clipboard.clipboard import X11Clipboard
+from deskhand.desktop.clipboard.private_selections import PrivateSelections
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import BatchOutcome, Outcome
 from deskhand.desktop.computer.progress import NO_PROGRESS, ActionProgress
@@ -146,17 +147,20 @@ class AttachedScreen:
         stack.callback(focus.close)
         devices = screen, PyAutoGuiInput(screen.size, lambda: recorder.touch())
         computer = await common.open_computer(stack, AttachedComputer, devices, focus, recording)
+        windows = stack.enter_context(X11Windows(*place))
+        clipboard = stack.enter_context(X11Clipboard(*place))
+        selections = stack.enter_context(PrivateSelections(*place, clipboard))
         common.open_lease(
+            *(stack, computer, recorder),
+            lambda: selections,
             # Without an RFB server there are no viewers whose keys a change of control would
             # release.
-            *(stack, computer, recorder, lambda: None),
+            lambda: None,
             # Nothing relays a person's input here, so every session becomes a step.
             lambda session: recorder.add_step(
                 step_from_control_session(session, activity_summary(session))
             ),
         )
-        windows = stack.enter_context(X11Windows(*place))
-        clipboard = stack.enter_context(X11Clipboard(*place))
         publish = WindowEventPublisher(common.lease, common.events.publish)
         stack.enter_context(WindowWatch(*place, publish))
         parts = OpenParts(computer, recording, registry, cgroup, servers)

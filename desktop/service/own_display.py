@@ -201,7 +201,9 @@ class DesktopService:
         common.origins = lambda: origins(common, spawner, display.latest, registry)
         computer = await common.open_computer(stack, Computer, devices, focus, recording)
         common.open_lease(
-            *(stack, computer, recording.recorder, self._viewers.apply_control_change),
+            *(stack, computer, recording.recorder),
+            lambda: None if display.latest is None else display.latest.selections,
+            self._viewers.apply_control_change,
             lambda session: _record(session, recording.recorder),
         )
         return display, options, OpenParts(computer, recording, registry, cgroup, servers)

@@ -42,7 +42,7 @@ from deskhand.desktop.isolation.environment import built
 from deskhand.desktop.isolation.protections import Protections
 from deskhand.desktop.launch.init_launcher import InitLauncher
 from deskhand.desktop.launch.limits import DesktopLimits
-from deskhand.desktop.lease.handover import LeaseEffects
+from deskhand.desktop.lease.handover import LeaseEffects, Selections
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.lease.privacy import PrivacyMode
 from deskhand.desktop.lease.runtime import LeaseRuntime
@@ -61,7 +61,6 @@ from deskhand.desktop.secrets.redaction import SecretRedactor
 from deskhand.desktop.settings import DesktopSettings
 from deskhand.desktop.tool_calls.caller import Touched
 from deskhand.desktop.tool_calls.once import OncePerCall
-from deskhand.desktop.windows.focused import Focused
 from deskhand.recording.disk.meter import DiskMeter
 from deskhand.recording.library.catalog import Catalog
 from deskhand.recording.pipeline.recorder import Recorder
@@ -295,7 +294,7 @@ class CommonParts:
             typing_policy=TypingPolicy(
                 recording.focus_tracker,
                 self.freezer or UnstoppedProcesses(),
-                window=lambda: _window_id(focus.focused()),
+                window=lambda: None if (found := focus.focused()) is None else found.id,
             ),
         )
         return await stack.enter_async_context(computer)
@@ -305,12 +304,14 @@ class CommonParts:
         stack: AsyncExitStack,
         computer: Computer,
         recorder: Recorder,
+        selections: Callable[[], Selections | None],
         update_viewers: Callable[[], None],
         record: Callable[[ControlSession], None],
     ) -> None:
         """Give effect to changes of the lease."""
         effects = LeaseEffects(
             privacy=self.privacy,
+            selections=selections,
             release_input=computer.release_soon,
             update_viewers=update_viewers,
             publish=self.events.publish,
@@ -389,10 +390,6 @@ class CommonParts:
         # Responses without an end, such as event streams, would hold up the shutdown.
         self.closing.set()
         self.events.close()
-
-
-def _window_id(focused: Focused | None) -> int | None:
-    return None if focused is None else focused.id
 
 
 def announce(line: str) -> None:

@@ -155,6 +155,21 @@ class Selection:
             self._connection.flush()
         self.owned = None
 
+    def empty(self, *names: str) -> None:
+        """Take these selections away from their owners, whichever clients these are."""
+        for name in names:
+            self._core.SetSelectionOwner(0, self._atom(name), 0)
+        self.sync()
+
+    def sync(self) -> None:
+        """Return when the server has processed all requests before."""
+        self._core.GetInputFocus().reply()
+
+    def close(self) -> None:
+        """Destroy the window, and with it what was watched."""
+        self._core.DestroyWindow(self.window)
+        self._connection.flush()
+
     def read(self, kinds: tuple[Kind, ...]) -> Content | None:
         """Return the content in the first of these types that is offered; None if none is.
 

@@ -55,6 +55,7 @@ def effects(watchers: Viewers) -> LeaseEffects:
     """Effects of a lease that only update the viewers."""
     return LeaseEffects(
         privacy=PrivacyMode(),
+        selections=lambda: None,
         release_input=lambda: None,
         update_viewers=watchers.apply_control_change,
         publish=lambda kind, data: None,

@@ -136,6 +136,7 @@ def test_a_page_receives_every_change_and_whether_it_has_control() -> None:
         leasing = LeaseRuntime()
         effects = LeaseEffects(
             privacy=PrivacyMode(),
+            selections=lambda: None,
             release_input=lambda: None,
             update_viewers=lambda: None,
             publish=lambda kind, data: None,

@@ -3,7 +3,8 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.events.bus import DesktopEvent, EventBus
-from deskhand.desktop.lease.handover import WindowEventPublisher
+from deskhand.desktop.lease.handover import LeaseEffects, WindowEventPublisher
+from deskhand.desktop.lease.privacy import PrivacyMode
 
 DATA = {"id": 7, "title": "a letter"}
 
@@ -40,3 +41,36 @@ def test_titles_are_not_published_in_private(
     assert isinstance(event, DesktopEvent)
     assert (event.kind, event.data) == ("window_opened", published)
     assert control.seen == [("window_opened", data or {})]
+
+
+class Held:
+    """Selections that note whether the screen was hidden when they were told something."""
+
+    def __init__(self, privacy: PrivacyMode) -> None:
+        self._privacy = privacy
+        self.told: list[tuple[str, bool]] = []
+
+    def begin(self) -> None:
+        self.told.append(("begin", self._privacy.active))
+
+    def end(self) -> None:
+        self.told.append(("end", self._privacy.active))
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_selections_are_brought_back_while_the_screen_is_hidden(*, started: bool) -> None:
+    privacy = PrivacyMode()
+    held = Held(privacy)
+    effects = LeaseEffects(
+        privacy=privacy,
+        selections=lambda: held if started else None,
+        release_input=lambda: None,
+        update_viewers=lambda: None,
+        publish=lambda kind, data: None,
+        record=lambda session: None,
+        note_activity=lambda who: None,
+    )
+    effects.privacy_changed(True)
+    effects.privacy_changed(False)
+    assert held.told == ([("begin", True), ("end", True)] if started else [])
+    assert not privacy.active

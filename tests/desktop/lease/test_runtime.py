@@ -24,6 +24,7 @@ class Scene:
         self.leasing = LeaseRuntime(lambda: self.now)
         self.effects = LeaseEffects(
             privacy=self.privacy,
+            selections=lambda: None,
             release_input=lambda: self.did.append("release input"),
             update_viewers=lambda: self.did.append("update viewers"),
             publish=lambda kind, data: self.did.append((kind, data["holder"]["kind"])),
