@@ -4,6 +4,7 @@ Root creates it and the desktop's user owns it, so that anything in it may be a 
 made. Ownership is changed only through descriptors that do not follow links.
 """
 
+import fcntl
 import os
 import shutil
 import stat
@@ -231,13 +232,29 @@ def run_root(uid: int, environment: Mapping[str, str]) -> Path:
     return Path(tempfile.gettempdir()) / f"deskhand-{uid}"
 
 
-def open_root(root: Path) -> None:
-    """Create the directory of all desktops: others may enter it and not list it.
+def open_root(root: Path) -> int:
+    """Create the directory of all desktops, which others may enter and not list; return it open.
+
+    The descriptor is kept while the directory is used: with its lock no cleaner of temporary files
+    removes the directory (tmpfiles.d(5), "Age"), after which any user could make it.
 
     Raises:
-        PermissionError: If another user owns it.
+        PermissionError: If another user owns it, or has made a link in its place.
     """
-    root.mkdir(mode=0o711, parents=True, exist_ok=True)
-    if root.stat().st_uid != os.geteuid():
-        raise PermissionError(f"{root} belongs to another user")
-    root.chmod(0o711)
+    with suppress(FileExistsError):
+        root.mkdir(mode=0o711, parents=True)
+    status = root.lstat()
+    is_link = stat.S_ISLNK(status.st_mode)
+    if is_link and status.st_uid not in (0, os.geteuid()):
+        raise PermissionError(f"{root} is a link of another user; remove it")
+    # Without a link now, one that replaces it is not followed.
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | (0 if is_link else os.O_NOFOLLOW))
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid():
+            raise PermissionError(f"{root} belongs to another user")
+        os.fchmod(descriptor, 0o711)
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor

@@ -75,7 +75,7 @@ def prepare(request: HostRequest) -> Preparation:
         OSError: If the directory cannot be made.
     """
     folder = DesktopDirectory(request.folder)
-    open_root(request.root)
+    kept = open_root(request.root)
     clean_leftovers(request.root, request.numbers, request.uid_base)
     alive = lock_instance(request.root, request.instance, folder)
     account, claim = lock_numbered(
@@ -86,7 +86,7 @@ def prepare(request: HostRequest) -> Preparation:
     kill_user_processes(*account.uids)
     folder.make(account)
     _write_user_files(folder, account)
-    held = [_detached(alive), _detached(claim)]
+    held = [kept, _detached(alive), _detached(claim)]
     if request.profile is not None:
         browser = account.browser.uid, account.browser.gid
         mounted = request.separated

@@ -206,7 +206,7 @@ def _serve(settings: DesktopSettings, identity: DesktopIdentity, parent: int) ->
     """Serve a desktop that shares what its user has."""
     folder, root, numbers = identity.directory, identity.root, identity.numbers
     with ExitStack() as stack:
-        open_root(root)
+        stack.callback(os.close, open_root(root))
         clean_leftovers(root, numbers, identity.uid_base)
         stack.enter_context(alive(root, identity.instance, folder))
         claim = claimed(settings.user, USER_LOCKS, numbers, identity.uid_base)
@@ -256,7 +256,7 @@ def _attach(settings: DesktopSettings, identity: DesktopIdentity, display: str, 
     """Serve a screen that exists already, with the rights and the session of the caller."""
     folder, root = identity.directory, identity.root
     with ExitStack() as stack:
-        open_root(root)
+        stack.callback(os.close, open_root(root))
         clean_leftovers(root, identity.numbers, identity.uid_base)
         stack.enter_context(alive(root, identity.instance, folder))
         own = pwd.getpwuid(os.geteuid()).pw_name

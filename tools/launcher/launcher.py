@@ -5,6 +5,7 @@ request names is used as a path: ids lead to folders below the root that the con
 """
 
 import errno
+import os
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +48,7 @@ class Launcher:
         self, configuration: LauncherConfiguration, environment: Mapping[str, str]
     ) -> None:
         self._root = Path(configuration.launch.root)
-        open_root(self._root)
+        os.close(open_root(self._root))
         self._records = KeeperRecords(self._root, configuration.owner)
         self._workdirs = Workdirs(Path(configuration.launch.workdirs), Path(configuration.owner))
         self._workdirs.prepare()

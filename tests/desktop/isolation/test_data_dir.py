@@ -141,8 +141,26 @@ def test_the_run_root_is_short_and_private(tmp_path: Path) -> None:
     assert run_root(1000, {"XDG_RUNTIME_DIR": str(tmp_path)}) == tmp_path / "deskhand"
     assert run_root(1000, {"XDG_RUNTIME_DIR": "/nowhere"}).name == "deskhand-1000"
     assert run_root(0, {"DESKHAND_RUN_DIR": str(tmp_path)}) == tmp_path
-    open_root(tmp_path / "root")
+    os.close(open_root(tmp_path / "root"))
     assert stat.S_IMODE((tmp_path / "root").stat().st_mode) == 0o711
+
+
+def test_a_run_root_behind_an_own_link_is_used(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "root").symlink_to("disk")
+    os.close(open_root(tmp_path / "root"))
+    assert stat.S_IMODE((tmp_path / "disk").stat().st_mode) == 0o711
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to other users")
+def test_a_run_root_of_another_user_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir(mode=0o700)
+    os.chown(root, 12345, 12345)
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        open_root(root)
+    assert stat.S_IMODE(root.stat().st_mode) == 0o700
 
 
 @pytest.mark.root

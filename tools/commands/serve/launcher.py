@@ -25,9 +25,12 @@ def main(path: Path, flags: Mapping[str, Any]) -> int:
             print_error(f"the launcher cannot start: {because}")
             return NOT_STARTED
         root = run_root(0, os.environ)
-        open_root(root)
-        make_sockets(root, user)
-        serve(path, user, launcher_configuration(settings, root), os.environ)
+        kept = open_root(root)
+        try:
+            make_sockets(root, user)
+            serve(path, user, launcher_configuration(settings, root), os.environ)
+        finally:
+            os.close(kept)
     except START_ERRORS as error:
         print_error(str(error))
         return NOT_STARTED

@@ -6,7 +6,7 @@ Also used by the daemon of a node, which has no database: nothing of one is load
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,9 +60,18 @@ def launching(
         with standing_launcher(Path(settings.launcher)) as client:
             yield DesktopLaunching(client, root, sockets_of(root, os.geteuid()), has_root=True)
         return
-    has_root = os.geteuid() == 0
     root = run_root(os.geteuid(), environment)
-    open_root(root)
+    with ExitStack() as stack:
+        stack.callback(os.close, open_root(root))
+        yield stack.enter_context(_own_launcher(settings, environment, user, root))
+
+
+@contextmanager
+def _own_launcher(
+    settings: Settings, environment: Mapping[str, str], user: ProcessUser | None, root: Path
+) -> Iterator[DesktopLaunching]:
+    """Run a launcher for this control plane alone while the block runs."""
+    has_root = os.geteuid() == 0
     sockets = root / SOCKETS
     if user is not None:
         # Control planes of other users may have desktops below the same root.
