@@ -94,7 +94,7 @@ forked: setup
 		$(patsubst %,tests/system/test_desktop_%.py,isolation leaks release supervision)
 
 # Several control planes on one PostgreSQL, whole deployments with Ray and nodes, and their faults.
-# Most of them wait. A group of tests shares what one worker has started (`xdist_group`).
+# Most of them wait. A group of tests shares what one worker has started (tests/cluster/groups.py).
 cluster: setup
 	$(PYTHON) -m pytest --numprocesses=3 --dist=loadgroup --durations=10 \
 		-m "(cluster or faults) and not full"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.cluster.groups import GroupScheduling
 from tests.marked_files import may_hold
 from tests.postgres_server import ChosenServer, postgres_server
 from tests.work_order import ordered, shares, shuffled
@@ -66,6 +67,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     found = may_hold(collection_path.read_text(), str(config.getoption("markexpr")))
     return None if found else True
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> GroupScheduling | None:
+    """Keep groups of tests together where that is asked for."""
+    return GroupScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -63,7 +63,7 @@ def running(
 ) -> Iterator[Deployment]:
     """A deployment, which each test leaves as it was, without chats and desktops.
 
-    Its tests have the group ``deployment``, by which one worker runs all of them.
+    One worker runs all tests that use it (`groups`).
     """
     # Paths of Unix sockets below it must be short.
     folder = Path(tmp_path_factory.mktemp("c"))

@@ -34,10 +34,7 @@ LIVENESS = 20.0
 """Limit for the end of a stream."""
 VIEWED_SECONDS = 4.0
 
-pytestmark = [
-    *(pytest.mark.cluster, pytest.mark.x11, pytest.mark.root),
-    pytest.mark.xdist_group("deployment"),
-]
+pytestmark = [pytest.mark.cluster, pytest.mark.x11, pytest.mark.root]
 
 
 @pytest.fixture(scope="module")

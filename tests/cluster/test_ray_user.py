@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.root,
     pytest.mark.skipif(os.geteuid() != 0, reason="runs programs of other users"),
     pytest.mark.slow("starts a head of Ray"),
-    pytest.mark.xdist_group("ray of a user"),
 ]
 
 RAY_ID, PLANE_ID = 2_099_900_001, 2_099_900_002

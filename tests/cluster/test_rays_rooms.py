@@ -9,10 +9,7 @@ import pytest
 
 from tests.cluster.ray_cluster import Driver, RayCluster, driver, ray_cluster, until
 
-pytestmark = [
-    *(pytest.mark.cluster, pytest.mark.slow("starts Ray, of several processes")),
-    pytest.mark.xdist_group("rooms"),
-]
+pytestmark = [pytest.mark.cluster, pytest.mark.slow("starts Ray, of several processes")]
 
 GATES = {"n-7": "127.0.0.1:7443"}
 

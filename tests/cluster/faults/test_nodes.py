@@ -16,10 +16,7 @@ from tests.cluster.deployment import Deployment, Node
 from tests.cluster.faults.work import DISK_MIB, LIMIT, PAUSE, Json, chats, check_whole
 from tests.system.services import DESKHAND, PATIENCE, until
 
-pytestmark = [
-    *(pytest.mark.faults, pytest.mark.x11, pytest.mark.root),
-    pytest.mark.xdist_group("deployment"),
-]
+pytestmark = [pytest.mark.faults, pytest.mark.x11, pytest.mark.root]
 
 
 def rested(d: Deployment, desktop_id: str) -> bytes:

@@ -38,10 +38,7 @@ from tests.cluster.faults.work import (
 )
 from tests.system.services import until
 
-pytestmark = [
-    *(pytest.mark.faults, pytest.mark.x11, pytest.mark.root),
-    pytest.mark.xdist_group("deployment"),
-]
+pytestmark = [pytest.mark.faults, pytest.mark.x11, pytest.mark.root]
 
 ACTIONS = sorted({*COMMANDS, *CLICKS.values()})
 CLICK_2 = "reply-5"

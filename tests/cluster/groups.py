@@ -1,0 +1,25 @@
+"""Groups of tests that one worker runs, as they share what it has started: ``--dist=loadgroup``.
+
+That of pytest-xdist reads a marker, and does not know the node ids of pytest 9.2.
+"""
+
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+DEPLOYMENT = ("tests/cluster/faults/", "tests/cluster/test_live_views.py")
+"""Files whose tests use the fixture ``running``."""
+ALONE = ("tests/cluster/test_ray_user.py", "tests/cluster/test_rays_rooms.py")
+"""Files whose tests share a Ray."""
+
+
+def group_of(nodeid: str) -> str:
+    """Return the group of a test; most are alone in theirs."""
+    if nodeid.startswith(DEPLOYMENT):
+        return "deployment"
+    return nodeid.partition("::")[0] if nodeid.startswith(ALONE) else nodeid
+
+
+class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]
+    """Gives workers one group after the other, the largest first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
