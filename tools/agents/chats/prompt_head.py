@@ -10,7 +10,7 @@ from typing import Any
 
 from deskhand.tools.agents.agent_context.agent_context import ChatSkill, skills_from_json
 from deskhand.tools.kit.support.spec import ToolSpec
-from deskhand.tools.kit.support.untrusted import explained
+from deskhand.tools.kit.support.untrusted import Source, explained
 
 Json = dict[str, Any]
 
@@ -24,8 +24,8 @@ class PromptHead:
     skills: tuple[ChatSkill, ...] = ()
 
     @property
-    def explains_marks(self) -> bool:
-        """True if results are marked with what they come from."""
+    def explained_marks(self) -> frozenset[Source]:
+        """Sources with which results are marked."""
         return explained(self.system)
 
     def to_json(self) -> Json:

@@ -154,8 +154,8 @@ class ChatToolbox:
 
     def _marked(self, call: ToolCall, result: ToolResult) -> ToolResult:
         # The step has the result without a mark, for callers outside of the conversation.
-        marks = self._head is not None and self._head.explains_marks
-        return marked(result, call.toolset or call.name) if marks else result
+        marks = frozenset() if self._head is None else self._head.explained_marks
+        return marked(result, call.toolset or call.name, marks)
 
     async def outcome(self, call: ToolCall) -> ToolOutcome:
         """Run one call for a caller outside of any conversation."""

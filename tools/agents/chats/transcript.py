@@ -220,9 +220,10 @@ class StoredTranscript:
                 interrupt(step, now)
             left = open_calls(await messages.history(session, self._chat_id))
             head = await messages.head(session, self._chat_id)
-            marks = head is not None and head_from_json(head).explains_marks
+            marks = frozenset() if head is None else head_from_json(head).explained_marks
             known = {
-                step.tool_call_id: _read_result(step.tool, step.result, marks=marks)
+                # As the model reads it.
+                step.tool_call_id: marked(result_from_json(step.result), step.tool, marks)
                 for step in await steps.of_turn(session, chat.id, chat.turn)
                 if step.result is not None
             }
@@ -270,12 +271,6 @@ def stored_outcome(step: StepRow) -> ToolOutcome:
 def still_running(tool_call_id: str) -> ToolOutcome:
     """Return the outcome for a repeated call whose first execution has not ended."""
     return ToolOutcome(error=f"the call {tool_call_id} is still at work")
-
-
-def _read_result(tool: str, stored: dict[str, object], *, marks: bool) -> ToolResult:
-    """Return a step's result as the model reads it."""
-    result = result_from_json(stored)
-    return marked(result, tool) if marks else result
 
 
 def result_to_json(result: ToolResult) -> dict[str, object]:

@@ -14,5 +14,5 @@ def test_a_head_is_read_back_as_it_was_written() -> None:
 
 
 def test_a_head_of_an_earlier_version_explains_no_marks() -> None:
-    assert not PromptHead("Be good.", ()).explains_marks
-    assert PromptHead(f"Be good. {EXPLANATION}", ()).explains_marks
+    assert not PromptHead("Be good.", ()).explained_marks
+    assert "agent" in PromptHead(f"Be good. {EXPLANATION}", ()).explained_marks
