@@ -2,9 +2,10 @@
 
 ``GET /login/oidc`` sends the browser to the provider, which sends it back to the callback. The
 state of a sign-in is bound to the browser by a cookie, so that no link signs a person in as
-another one. Any control plane of the database answers the callback (`BegunSignIns`). The session's
-cookie is ``SameSite=Strict``: a browser does not send it with a redirect that began at the
-provider. Therefore the callback answers with a page that goes on by itself.
+another one, and nothing else is kept of one that was only begun. Any control plane of the
+database answers the callback. The session's cookie is ``SameSite=Strict``: a browser does not send
+it with a redirect that began at the provider. Therefore the callback answers with a page that goes
+on by itself.
 """
 
 import html
@@ -23,10 +24,10 @@ from deskhand.vncbridge.auth.login import set_session_cookie
 from deskhand.vncbridge.auth.people import PersonRole
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
-from .begun_sign_ins import BegunSignIn, BegunSignIns
 from .claims import identity_of, name_of, role_of
 from .errors import NoRole, OidcError, ProviderFailed, SignInRefused
 from .sign_in_secret import SignInSecret
+from .used_sign_ins import UsedSignIns
 
 PATH = "/login/oidc"
 CALLBACK = f"{PATH}/callback"
@@ -65,14 +66,16 @@ def router(
     rules: OidcRules,
     people: People,
     credentials: Credentials,
-    begun: BegunSignIns,
+    used: UsedSignIns,
+    seconds: float = BEGUN_SECONDS,
 ) -> APIRouter:
-    """Return the routes."""
+    """Return the routes; a sign-in is over ``seconds`` after its begin."""
     routes = LazyRouter(include_in_schema=False)
 
     @routes.get(PATH)
     async def begin(request: Request, onward: Annotated[str, Query(alias="next")] = "") -> Response:
-        secret = SignInSecret(secrets.token_urlsafe(48))
+        ends_at = await used.now() + seconds
+        secret = SignInSecret.begun(secrets.token_urlsafe(48), ends_at, onward)
         target = _callback(request, rules)
         try:
             address = await provider.authorization_url(
@@ -80,13 +83,12 @@ def router(
             )
         except OidcError as error:
             return _refused(error)
-        await begun.add(secret.state, BegunSignIn(target, onward))
         response = RedirectResponse(address, 303)
         secure = request.scope["scheme"] == "https"
         response.set_cookie(
             COOKIE,
             secret.value,
-            max_age=int(BEGUN_SECONDS),
+            max_age=int(seconds),
             httponly=True,
             samesite="lax",
             secure=secure,
@@ -96,11 +98,13 @@ def router(
     @routes.get(CALLBACK)
     async def callback(request: Request, state: str = "", code: str = "") -> Response:
         held = SignInSecret(request.cookies.get(COOKIE, ""))
-        found = await begun.take(state) if held.state == state else None
         try:
-            if found is None or not code:
+            if held.state != state or held.ends_at <= await used.now() or not code:
                 raise SignInRefused("This browser has not begun this sign-in, or too long ago.")
-            claims = await provider.claims(code, found.redirect_uri, held.nonce, held.verifier)
+            target = _callback(request, rules)
+            claims = await provider.claims(code, target, held.nonce, held.verifier)
+            if not await used.use(state, held.ends_at):
+                raise SignInRefused("This sign-in has been used.")
             person = await _person(people, credentials, claims, rules)
             value = await credentials.sign_in_person(person.id)
             if value is None:
@@ -108,7 +112,7 @@ def router(
         except OidcError as error:
             return _refused(error)
         request.state.signed_in = credentials.by_cookie(value)
-        response = HTMLResponse(_page("You are signed in.", found.onward))
+        response = HTMLResponse(_page("You are signed in.", held.onward))
         set_session_cookie(request, response, credentials.cookie_name, value)
         response.delete_cookie(COOKIE)
         return response

@@ -1,21 +1,51 @@
 """The secret of one sign-in, which the browser keeps, and what is derived from it. Pure.
 
-Only the cookie of the browser has the secret. The state, the nonce and the verifier are digests of
-it, so that no control plane has to keep them, and a dump of the database has none of them. Whoever
-reads the state in an address finds neither the secret nor the verifier (RFC 7636, section 7.1).
+Only the cookie of the browser has the secret, with the end of the sign-in and the page that
+follows. The state, the nonce and the verifier are digests of all of it, so that no control plane
+has to keep them, and that nothing in the cookie can be changed after the sign-in has begun: the
+provider sends back the state of before. Whoever reads the state in an address finds neither the
+secret nor the verifier (RFC 7636, section 7.1).
 """
 
 import base64
+import binascii
 import hashlib
 import hmac
 from dataclasses import dataclass, field
+from typing import Self
+
+LONGEST_ONWARD = 2_000
+"""Characters of the page that follows; in place of one with more comes the first page."""
 
 
 @dataclass(frozen=True)
 class SignInSecret:
-    """The secret of a sign-in; ``value`` is the cookie, of at least 256 random bits."""
+    """The secret of a sign-in; ``value`` is the cookie."""
 
     value: str = field(repr=False)
+
+    @classmethod
+    def begun(cls, secret: str, ends_at: float, onward: str) -> Self:
+        """Return that of a new sign-in; ``secret`` is the text of at least 256 random bits."""
+        kept = onward if len(onward) <= LONGEST_ONWARD and onward.isprintable() else ""
+        page = base64.urlsafe_b64encode(kept.encode()).rstrip(b"=").decode()
+        return cls(f"{secret}.{int(ends_at)}.{page}")
+
+    @property
+    def ends_at(self) -> float:
+        """Unix time at which the sign-in is over; 0 if the cookie is none of a sign-in."""
+        _, _, rest = self.value.partition(".")
+        ends_at, _, _ = rest.partition(".")
+        return float(ends_at) if ends_at.isascii() and ends_at.isdecimal() else 0.0
+
+    @property
+    def onward(self) -> str:
+        """The page that was requested, as a path of this service; empty for the first one."""
+        page = self.value.rpartition(".")[2]
+        try:
+            return base64.urlsafe_b64decode(page + "=" * (-len(page) % 4)).decode()
+        except (binascii.Error, ValueError):
+            return ""
 
     @property
     def state(self) -> str:

@@ -19,10 +19,10 @@ from joserfc.jwk import ECKey
 from deskhand.tools.credentials.accepted import load_credentials
 from deskhand.tools.credentials.database_clock import DatabaseClock
 from deskhand.tools.oidc.api import OidcRules, router
-from deskhand.tools.oidc.begun_sign_ins import BegunSignIns
 from deskhand.tools.oidc.claims import parse_roles
 from deskhand.tools.oidc.provider import OidcProvider
 from deskhand.tools.oidc.sign_in_secret import SignInSecret
+from deskhand.tools.oidc.used_sign_ins import UsedSignIns
 from deskhand.tools.people.people import People
 from deskhand.tools.store.database import Store
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -73,8 +73,8 @@ def app_of(
     seconds: float = 600.0,
 ) -> FastAPI:
     app = FastAPI()
-    asked, begun = OidcProvider(provider.url, CLIENT, secret), BegunSignIns(store, seconds)
-    app.include_router(router(asked, RULES, people, credentials, begun))
+    asked, used = OidcProvider(provider.url, CLIENT, secret), UsedSignIns(store)
+    app.include_router(router(asked, RULES, people, credentials, used, seconds))
     return app
 
 
@@ -192,11 +192,26 @@ def test_a_sign_in_belongs_to_one_browser_once_and_for_a_while(tmp_path: Path) -
     signing(tmp_path, late, seconds=0.0)
 
 
+def test_sign_ins_that_others_begin_push_out_none(tmp_path: Path) -> None:
+    async def work(made: Signing) -> None:
+        back = await made.begin()
+        held = made.client.cookies["deskhand_oidc"]
+        for _ in range(20):
+            # Anybody may begin one, in any number.
+            await made.client.get("/login/oidc")
+            made.client.cookies.clear()
+        made.client.cookies.set("deskhand_oidc", held)
+        assert (await made.client.get(back)).status_code == 200
+
+    signing(tmp_path, work)
+
+
 def test_what_the_provider_and_the_database_have_does_not_show_the_verifier(tmp_path: Path) -> None:
     async def work(made: Signing) -> None:
-        await made.begin()
+        back = await made.begin()
         secret = SignInSecret(made.client.cookies["deskhand_oidc"])
         assert made.provider.asked["state"] == secret.state
+        assert (await made.client.get(back)).status_code == 200
         rows = await made.store.read(lambda s: s.execute(text("SELECT * FROM begun_sign_ins")))
         stored = str(rows.all())
         assert digest(secret.state) in stored

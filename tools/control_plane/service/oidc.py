@@ -5,9 +5,9 @@ import importlib
 from fastapi import APIRouter
 
 from deskhand.tools.control_plane.settings import BadSetting, Settings
-from deskhand.tools.oidc.api import BEGUN_SECONDS, OidcRules, router
-from deskhand.tools.oidc.begun_sign_ins import BegunSignIns
+from deskhand.tools.oidc.api import OidcRules, router
 from deskhand.tools.oidc.claims import parse_roles
+from deskhand.tools.oidc.used_sign_ins import UsedSignIns
 from deskhand.tools.people.people import People
 from deskhand.tools.store.database import Store
 from deskhand.vncbridge.auth.credentials import Credentials
@@ -35,5 +35,4 @@ def oidc_routers(
     )
     roles = parse_roles(settings.oidc_roles)
     rules = OidcRules(roles, settings.oidc_groups, settings.public_url)
-    begun = BegunSignIns(store, BEGUN_SECONDS)
-    return (router(provider, rules, people, credentials, begun),)
+    return (router(provider, rules, people, credentials, UsedSignIns(store)),)

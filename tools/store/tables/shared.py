@@ -28,7 +28,10 @@ class OneTimeSecretRow(Base):
 
 
 class BegunSignInRow(Base):
-    """A sign-in by a provider that a browser has begun, by the digest of its state."""
+    """A sign-in by a provider that was used, by the digest of its state.
+
+    Earlier versions keep the sign-ins that were begun here, with what follows them.
+    """
 
     __tablename__ = "begun_sign_ins"
 
