@@ -2,12 +2,13 @@
 
 import json
 import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.system.services import DESKHAND, PATIENCE, Service
+from tests.system.services import DESKHAND, PATIENCE, Service, service
 
 pytestmark = pytest.mark.x11
 
@@ -113,6 +114,22 @@ def test_the_doctor_explains_how_to_fix_a_missing_program(tmp_path: Path) -> Non
     assert "apt-get install tigervnc-standalone-server" in ended.stdout
     assert "notify_url = https://example.com/" in ended.stdout
     assert secret not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_control_plane_that_a_signal_ends_says_so_in_its_log(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    data = tmp_path / "data"
+    with service(tmp_path / "errors", "up", "--data-dir", str(data), "--listen", "127.0.0.1:0") as (
+        found
+    ):
+        os.kill(found.ready["pid"], number)
+        assert found.process.wait(PATIENCE) == 0
+    lines = (data / "logs" / "service.jsonl").read_text().splitlines()
+    said = [one["event"] for one in map(json.loads, lines)]
+    assert f"{number.name} ends the service" in said
+    assert (tmp_path / "errors").read_text() == ""
 
 
 def test_the_version_is_printed() -> None:

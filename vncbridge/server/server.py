@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gc
+import logging
 import resource
 import signal
 import socket
@@ -56,6 +57,8 @@ PERMISSIONS = ", ".join(
     )
 )
 """What no page of ours uses, nor a page in a frame of it."""
+
+log = logging.getLogger(__name__)
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -273,7 +276,7 @@ class Serving(uvicorn.Server):
         """Serve until SIGTERM, SIGINT or `ask_to_end`."""
         loop = asyncio.get_running_loop()
         for number in STOP_SIGNALS:
-            loop.add_signal_handler(number, self.ask_to_end)
+            loop.add_signal_handler(number, self._end_by, number)
         # Loaded modules are never garbage, and a collection that traverses them blocks the loop for
         # 40 ms.
         gc.freeze()
@@ -299,6 +302,10 @@ class Serving(uvicorn.Server):
         # `on_tick` prepares the default headers of responses, once instead of every second.
         await self.on_tick(0)
         await self.asked.wait()
+
+    def _end_by(self, number: signal.Signals) -> None:
+        log.info("%s ends the service", number.name)
+        self.ask_to_end()
 
     def ask_to_end(self) -> None:
         """Request the shutdown; twice is fine. Called in the loop that serves."""

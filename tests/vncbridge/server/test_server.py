@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -138,7 +139,10 @@ def test_every_response_has_the_date_of_its_second() -> None:
     assert sent == [first, first, first.replace(b"40", b"41")]
 
 
-def test_sigterm_ends_it_with_a_clean_return() -> None:
+def test_sigterm_ends_it_with_a_clean_return_and_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
     closed: list[str] = []
     app = FastAPI()
 
@@ -162,3 +166,4 @@ def test_sigterm_ends_it_with_a_clean_return() -> None:
 
     asyncio.run(scenario())
     assert closed == ["closing"]
+    assert caplog.messages.count("SIGTERM ends the service") == 1
