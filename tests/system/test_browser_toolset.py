@@ -40,8 +40,10 @@ PAGE = """<!doctype html><title>Form</title><body style="margin: 0">
 <script>
 document.getElementById("host").attachShadow({ mode: "closed" }).innerHTML =
   "<button>Shadow</button>";
-const hit = event => fetch("/hit", { method: "POST",
-  body: [event.type, event.detail, event.isTrusted].join(" ") });
+// One report after the other: requests of several connections may arrive in any order.
+let reported = Promise.resolve();
+const hit = ({ type, detail, isTrusted }) => reported = reported.then(() =>
+  fetch("/hit", { method: "POST", body: [type, detail, isTrusted].join(" ") }));
 addEventListener("mousedown", event => document.title = `down ${event.clientX},${event.clientY}`);
 addEventListener("mouseup", event => document.title += ` up ${event.clientX},${event.clientY}`);
 addEventListener("scroll", () => window.scrolled = true);
