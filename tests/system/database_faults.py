@@ -27,10 +27,7 @@ class StepGate:
     """
 
     def __init__(self, held: int) -> None:
-        self.names: list[str] = []
-        self.reached: Queue[str] = Queue()
-        self._held = f"step-{held}"
-        self._released = threading.Event()
+        self.hold(held)
         self._server = create_server(("127.0.0.1", 0))
         self.port: int = self._server.getsockname()[1]
 
@@ -41,6 +38,13 @@ class StepGate:
     def __exit__(self, *_: object) -> None:
         self._released.set()
         self._server.close()
+
+    def hold(self, held: int) -> None:
+        """Begin anew, with another command to hold."""
+        self.names: list[str] = []
+        self.reached: Queue[str] = Queue()
+        self._held = f"step-{held}"
+        self._released = threading.Event()
 
     def wait(self) -> None:
         """Return when the held command runs."""

@@ -26,7 +26,8 @@ from tests.system.small_disk import filled, small_disk
 pytestmark = pytest.mark.x11
 
 NAMES = [f"step-{number}" for number in range(1, STEPS + 1)]
-FAULTS: dict[str, Callable[[Service, Path], AbstractContextManager[None]]] = {
+Faults = Callable[[Service, Path], AbstractContextManager[None]]
+FAULTS: dict[str, Faults] = {
     "locked": lambda _, data: locked(data),
     "full disk": lambda _, data: filled(data),
     "I/O errors": lambda plane, _: unwritable_files(plane.process.pid),
@@ -72,98 +73,123 @@ def up(
     return service(log, *arguments, environment={**defaults, **environment})
 
 
+@dataclass(frozen=True)
+class World:
+    """A control plane whose database has faults."""
+
+    plane: Service
+    gate: StepGate
+    data: Path
+
+    def agent(self, held: int) -> Setting:
+        """Start an agent, whose step ``held`` waits."""
+        self.gate.hold(held)
+        chat_id = self.plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
+        return Setting(self.plane, self.gate, self.data, chat_id)
+
+    def at_step(self, held: int) -> Setting:
+        """Start an agent and return when the command of its step ``held`` runs."""
+        setting = self.agent(held)
+        self.gate.wait()
+        return setting
+
+
 @contextmanager
-def at_step(data: Path, log: Path, held: int) -> Iterator[Setting]:
-    """Start an agent and return when the command of its step ``held`` runs."""
+def started(data: Path, log: Path) -> Iterator[World]:
     with (
-        StepGate(held) as gate,
+        StepGate(0) as gate,
         provider(gate.port) as environment,
         up(data, log, environment) as plane,
     ):
-        chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
-        gate.wait()
-        yield Setting(plane, gate, data, chat_id)
+        yield World(plane, gate, data)
 
 
-@contextmanager
-def data_dir(tmp_path: Path, fault: str) -> Iterator[Path]:
-    if fault != "full disk":
-        yield tmp_path / "data"
-        return
-    with small_disk(tmp_path / "disk", 8) as disk:
-        yield disk
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("world")
+    with started(folder / "data", folder / "errors.log") as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def small_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """The same on a disk that can be filled."""
+    folder = tmp_path_factory.mktemp("world")
+    with (
+        small_disk(folder / "disk", 8) as data,
+        started(data, folder / "errors.log") as found,
+    ):
+        yield found
 
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent with its desktop; attempts to write are seconds apart")
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_fault_in_a_step_pauses_the_turn(tmp_path: Path, fault: str) -> None:
-    with (
-        data_dir(tmp_path, fault) as data,
-        at_step(data, tmp_path / "errors.log", 3) as setting,
-    ):
-        with FAULTS[fault](setting.plane, data):
-            setting.gate.release()
-            waiting = setting.paused()["waiting_for"]
-            assert (waiting["kind"], waiting["text"]) == ("database", "waiting for the database")
-            assert waiting["since"] > 1_700_000_000
-            assert not setting.is_ready()
-            # The next command must not run: the result of this one is not stored yet.
-            assert setting.gate.names == NAMES[:3]
-        result = setting.result()
-        assert (result["outcome"], result["report"]) == ("done", "All steps are done."), result
-        assert result["recording_status"] == "stored", result
-        assert setting.gate.names == NAMES
-        chat = setting.chat
-        assert chat["waiting_for"] is None
-        assert [step["status"] for step in chat["steps"]] == ["done"] * STEPS
-        until(setting.is_ready, "readiness")
-        status = setting.plane.get("/api/v0/status")
-        assert status["resumed_by_supervisor"] == 0
-        # A second line is due after a minute. The log of the test is a file too, so that I/O errors
-        # keep the line out of it.
-        log = (tmp_path / "errors.log").read_text().splitlines()
-        assert len([line for line in log if "agents wait for it" in line]) in (
-            (0,) if fault == "I/O errors" else (1, 2)
-        )
-        assert "Traceback (most recent call last):" not in log
+@pytest.mark.parametrize(
+    ("fault", "place"),
+    [
+        ("locked", "world"),
+        # The same as with several agents in test_full_disk.py.
+        pytest.param("full disk", "small_world", marks=pytest.mark.full),
+        ("I/O errors", "world"),
+    ],
+)
+def test_a_fault_in_a_step_pauses_the_turn(
+    fault: str, place: str, request: pytest.FixtureRequest
+) -> None:
+    world: World = request.getfixturevalue(place)
+    logged = len(world.plane.errors.read_text())
+    setting = world.at_step(3)
+    with FAULTS[fault](setting.plane, world.data):
+        setting.gate.release()
+        waiting = setting.paused()["waiting_for"]
+        assert (waiting["kind"], waiting["text"]) == ("database", "waiting for the database")
+        assert waiting["since"] > 1_700_000_000
+        assert not setting.is_ready()
+        # The next command must not run: the result of this one is not stored yet.
+        assert setting.gate.names == NAMES[:3]
+    result = setting.result()
+    assert (result["outcome"], result["report"]) == ("done", "All steps are done."), result
+    assert result["recording_status"] == "stored", result
+    assert setting.gate.names == NAMES
+    chat = setting.chat
+    assert chat["waiting_for"] is None
+    assert [step["status"] for step in chat["steps"]] == ["done"] * STEPS
+    until(setting.is_ready, "readiness")
+    status = setting.plane.get("/api/v0/status")
+    assert status["resumed_by_supervisor"] == 0
+    # A second line is due after a minute. The log of the test is a file too, so that I/O errors
+    # keep the line out of it.
+    log = world.plane.errors.read_text()[logged:].splitlines()
+    assert len([line for line in log if "agents wait for it" in line]) in (
+        (0,) if fault == "I/O errors" else (1, 2)
+    )
+    assert "Traceback (most recent call last):" not in log
 
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent with its desktop; an attempt waits 5 s for the lock")
-def test_a_lock_while_a_chat_is_queued_only_delays_it(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with (
-        StepGate(1) as gate,
-        provider(gate.port) as environment,
-        up(data, tmp_path / "errors.log", environment) as plane,
-    ):
-        # The first write of the turn may be before or after the lock: both must be fine. The first
-        # command is held until then, so that the agent cannot end before.
-        chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]
-        setting = Setting(plane, gate, data, chat_id)
-        with locked(data):
-            gate.release()
-            setting.paused()
-        assert setting.result()["outcome"] == "done"
-        assert gate.names == NAMES
+def test_a_lock_while_a_chat_is_queued_only_delays_it(world: World) -> None:
+    # The first write of the turn may be before or after the lock: both must be fine. The first
+    # command is held until then, so that the agent cannot end before.
+    setting = world.agent(1)
+    with locked(world.data):
+        setting.gate.release()
+        setting.paused()
+    assert setting.result()["outcome"] == "done"
+    assert setting.gate.names == NAMES
 
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent with its desktop; an attempt waits 5 s for the lock")
-def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with (
-        StepGate(3) as gate,
-        provider(gate.port) as environment,
-        up(data, tmp_path / "errors.log", environment) as plane,
-        subprocess.Popen(
-            [DESKHAND, "run", "Work.", "--data-dir", str(data)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            text=True,
-        ) as run,
-    ):
+def test_the_command_line_shows_what_an_agent_waits_for(world: World) -> None:
+    plane, gate, data = world.plane, world.gate, world.data
+    gate.hold(3)
+    with subprocess.Popen(
+        [DESKHAND, "run", "Work.", "--data-dir", str(data)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as run:
         assert run.stdout is not None
         gate.wait()
         (chat,) = plane.get("/api/v0/chats")["chats"][:1]
@@ -183,24 +209,21 @@ def test_the_command_line_shows_what_an_agent_waits_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.full
-@pytest.mark.slow("holds the lock for 30 seconds")
-def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with at_step(data, tmp_path / "errors.log", 3) as setting:
-        with locked(data):
-            setting.gate.release()
-            since = setting.paused()["waiting_for"]["since"]
-            refused = 0
-            # Each refused request waits for SQLite's busy timeout of 5 s.
-            while refused < 6:
-                answer = setting.plane.http.post("/api/v0/chats", json={"title": "no room"})
-                assert answer.status_code == 503, answer.text
-                refused += 1
-            waiting = setting.chat["waiting_for"]
-            assert waiting["since"] == since
-        assert setting.result()["outcome"] == "done"
-        assert setting.gate.names == NAMES
+@pytest.mark.slow("holds the lock for several seconds")
+@pytest.mark.parametrize("requests", [1, pytest.param(6, marks=pytest.mark.full)])
+def test_a_long_lock_does_not_end_an_agent(world: World, requests: int) -> None:
+    setting = world.at_step(3)
+    with locked(world.data):
+        setting.gate.release()
+        since = setting.paused()["waiting_for"]["since"]
+        # Each refused request waits for SQLite's busy timeout of 5 s.
+        for _ in range(requests):
+            answer = setting.plane.http.post("/api/v0/chats", json={"title": "no room"})
+            assert answer.status_code == 503, answer.text
+        waiting = setting.chat["waiting_for"]
+        assert waiting["since"] == since
+    assert setting.result()["outcome"] == "done"
+    assert setting.gate.names == NAMES
 
 
 @pytest.mark.soak
@@ -208,9 +231,9 @@ def test_a_lock_of_30_seconds_does_not_end_an_agent(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keep", "moment"),
     [
-        pytest.param(False, "paused", id="desktops end-paused", marks=pytest.mark.full),
         pytest.param(False, "in a step", id="desktops end-in a step"),
         pytest.param(True, "paused", id="desktops stay-paused"),
+        pytest.param(False, "paused", id="desktops end-paused", marks=pytest.mark.full),
         pytest.param(True, "in a step", id="desktops stay-in a step", marks=pytest.mark.full),
     ],
 )
