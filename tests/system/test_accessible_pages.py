@@ -35,7 +35,7 @@ HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
 Prepare = Callable[[Page], None]
 
 
-def problems(page: Page, looks: Looks) -> list[str]:
+def problems(page: Page, looks: Looks = LOOKS) -> list[str]:
     """Return what the rules refuse in these sizes and color schemes, with the elements."""
     found = []
     for (width, height), schemes in looks:

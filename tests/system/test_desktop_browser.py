@@ -63,6 +63,7 @@ def test_the_doctor_reports_that_the_browser_has_no_sandbox(
 
 
 @pytest.mark.soak
+@pytest.mark.full
 @pytest.mark.slow("a whole demo")
 def test_the_demo_reports_that_the_browser_has_no_sandbox(
     program: tuple[str, ...], tmp_path: Path

@@ -24,7 +24,8 @@ STRINGS: list[str] = json.loads((Path(__file__).parents[1] / "data" / "typing.js
 SOME_OF_ALL = "\n".join(STRINGS[1::12])
 SINGLES = STRINGS[::13][:40:2]
 IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
-WORLD = "\n".join(STRINGS[-30:-20]) + "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
+LINE = "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
+WORLD = "\n".join(STRINGS[-30:-20]) + LINE
 
 
 SHIFT = 0xFFE1
@@ -76,21 +77,29 @@ def test_strings_arrive_one_by_one(pairs: Sequence[DesktopAndTarget]) -> None:
     assert_all_arrive(pairs, *SINGLES)
 
 
-def test_they_arrive_under_another_layout(pairs: Sequence[DesktopAndTarget]) -> None:
+@pytest.mark.parametrize("layout", ["de", pytest.param("fr", marks=pytest.mark.full)])
+def test_they_arrive_under_another_layout(pairs: Sequence[DesktopAndTarget], layout: str) -> None:
     try:
-        for layout in ("de", "fr"):
-            for pair in pairs:
-                set_layout(pair.desktop, layout)
-            assert_all_arrive(pairs, WORLD)
+        for pair in pairs:
+            set_layout(pair.desktop, layout)
+        assert_all_arrive(pairs, WORLD)
     finally:
         for pair in pairs:
             set_layout(pair.desktop, "us")
 
 
-@pytest.mark.full
-def test_they_arrive_while_the_machine_is_busy(pairs: Sequence[DesktopAndTarget]) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(LINE, id="a line"),
+        pytest.param(WORLD, id="many lines", marks=pytest.mark.full),
+    ],
+)
+def test_they_arrive_while_the_machine_is_busy(
+    pairs: Sequence[DesktopAndTarget], text: str
+) -> None:
     with busy(2):
-        assert_all_arrive(pairs, WORLD)
+        assert_all_arrive(pairs, text)
 
 
 def test_ideographs_arrive_after_a_person_typed_others(

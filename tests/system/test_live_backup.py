@@ -33,8 +33,9 @@ def lost(data: Path) -> list[str]:
     return [one for (one,) in rows if one not in found]
 
 
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.full)])
 def test_each_backup_of_a_working_agent_is_whole_and_its_run_continues_elsewhere(
-    tmp_path: Path,
+    tmp_path: Path, times: int
 ) -> None:
     steps = [*map(painting, COLOURS), painted_report("All of them")]
     last = len(COLOURS)
@@ -42,7 +43,7 @@ def test_each_backup_of_a_working_agent_is_whole_and_its_run_continues_elsewhere
     with gated_model(steps, last) as model:
         with plane_of(tmp_path, model, "first") as plane:
             chat = plane.tool("spawn_computer_use_agent", prompt="Paint")["chat_id"]
-            for _ in range(3):
+            for _ in range(times):
                 # The agent takes its steps meanwhile.
                 deskhand("backup", place, "--data-dir", data)
             model.gates[last].wait()
@@ -50,8 +51,8 @@ def test_each_backup_of_a_working_agent_is_whole_and_its_run_continues_elsewhere
             before = plane.get(f"/api/v0/chats/{chat}")
             plane.process.kill()
         names = sorted(path.stem for path in (tmp_path / "place" / "backups").iterdir())
-        assert len(names) == 4
-        for name in names[:3]:
+        assert len(names) == times + 1
+        for name in names[:times]:
             restored = tmp_path / name
             deskhand("restore", place, "--backup", name, "--data-dir", str(restored))
             assert lost(restored) == []

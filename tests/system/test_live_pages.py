@@ -1,4 +1,4 @@
-"""Twelve tabs of a real Chromium, each with one WebSocket for all that it shows."""
+"""Many tabs of a real Chromium, each with one WebSocket for all that it shows."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,7 +14,8 @@ from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
-TABS = 12
+TABS = pytest.mark.parametrize("count", [8, pytest.param(12, marks=pytest.mark.full)])
+"""Numbers of tabs: a browser opens six connections to a server."""
 LARGE = 12 << 20
 """Bytes of a recording: several of the ranges in which pages get it."""
 PAUSED = """() => {
@@ -39,9 +40,12 @@ def tabs(plane: Service, browser: Browser, count: int) -> Iterator[list[Page]]:
 
 @pytest.mark.soak
 @pytest.mark.slow("a desktop, and a dozen pages")
-def test_twelve_tabs_are_painted_and_follow_what_happens(plane: Service, browser: Browser) -> None:
+@TABS
+def test_all_tabs_are_painted_and_follow_what_happens(
+    plane: Service, browser: Browser, count: int
+) -> None:
     desktop = plane.post("/api/v0/desktops", {"name": "seen in all tabs"})
-    with tabs(plane, browser, TABS) as pages:
+    with tabs(plane, browser, count) as pages:
         for page in pages:
             expect(page.get_by_text("seen in all tabs")).to_be_visible()
         # Pictures are sent to the tab that is in front.
@@ -79,10 +83,10 @@ def test_tabs_follow_a_control_plane_that_was_killed_and_started_again(
 
 
 @pytest.mark.soak
-@pytest.mark.full
 @pytest.mark.slow("twelve pages, two control planes, and large recordings")
+@TABS
 def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, count: int
 ) -> None:
     video = tmp_path / "noise.mp4"
     seconds = noisy_video(video, LARGE)
@@ -93,7 +97,7 @@ def test_tabs_with_paused_recordings_hold_no_connection_and_catch_up(
         listen = f"127.0.0.1:{stack.enter_context(reserved_port())}"
         command = ("up", "--data-dir", str(tmp_path / "data"), "--listen", listen)
         plane = stack.enter_context(service(tmp_path / "first", *command))
-        pages = stack.enter_context(tabs(plane, browser, TABS))
+        pages = stack.enter_context(tabs(plane, browser, count))
         players, homes = pages[:4], pages[4:]
         for page, name in zip(players, recorded, strict=True):
             page.goto(f"{plane.url}/runs/{name}")

@@ -251,10 +251,11 @@ def test_servers_end_with_a_killed_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-def test_reloads_leave_no_process(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(41, marks=pytest.mark.full)])
+def test_reloads_leave_no_process(tmp_path: Path, times: int) -> None:
     with tidy(tmp_path / "errors.log", "--trust-mcp-servers") as desktop:
         agent = Agent(desktop)
-        for number in range(41):
+        for number in range(times):
             agent.configure(same=["child"], changed=["child", str(number)])
             with ThreadPoolExecutor(3) as requests:
                 listed = list(requests.map(lambda _: agent.catalog(), range(3)))
