@@ -1,6 +1,6 @@
 """Starts of chats: files in the working directory, relative paths, parent and child."""
 
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -126,47 +126,57 @@ def test_a_command_reports_its_status(plane: Service) -> None:
     assert plane.http.delete(f"/api/v0/chats/{chat}").status_code == 204
 
 
-@pytest.mark.soak
-def test_a_desktop_is_started_with_a_template(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    (data / "templates").mkdir(parents=True)
-    recipe = """
+TEMPLATES = {
+    "shell": "applications: [terminal]",
+    "small": """
 size: 1024x768
 applications: [terminal]
 files: {notes.txt: Begin here.}
 environment: {GREETING: hello}
 limits: {processes: 321}
-"""
-    (data / "templates" / "small.yaml").write_text(recipe)
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def with_templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A control plane with templates of its owner."""
+    folder = tmp_path_factory.mktemp("plane")
+    data = folder / "data"
+    (data / "templates").mkdir(parents=True)
+    for name, recipe in TEMPLATES.items():
+        (data / "templates" / f"{name}.yaml").write_text(recipe)
     arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
-    with service(tmp_path / "errors.log", *arguments) as plane:
-        listed = plane.tool("list_desktop_templates")
-        assert [one["name"] for one in listed["templates"]] == ["small"]
-        desktop = plane.post("/api/v0/desktops", {"template": "small"})["id"]
-        status = plane.get(f"/api/v0/desktops/{desktop}/desktop")
-        assert (status["size"]["width"], status["size"]["height"]) == (1024, 768)
-        assert status["limits"] is None or status["limits"]["processes"] == 321
-        assert plane.http.delete(f"/api/v0/desktops/{desktop}").status_code == 204
-        chat = plane.post("/api/v0/chats", {"title": "T", "template": "small"})["id"]
-        seen = tool(plane, chat, "execute", command="echo $GREETING; cat notes.txt")["output"]
-        assert seen == "hello\nBegin here."
-        refused = plane.http.post("/api/v0/desktops", json={"template": "other"})
-        assert "there are small" in refused.text
+    with service(folder / "errors.log", *arguments) as plane:
+        yield plane
+
+
+@pytest.mark.soak
+def test_a_desktop_is_started_with_a_template(with_templates: Service) -> None:
+    plane = with_templates
+    listed = plane.tool("list_desktop_templates")
+    assert [one["name"] for one in listed["templates"]] == ["shell", "small"]
+    desktop = plane.post("/api/v0/desktops", {"template": "small"})["id"]
+    status = plane.get(f"/api/v0/desktops/{desktop}/desktop")
+    assert (status["size"]["width"], status["size"]["height"]) == (1024, 768)
+    assert status["limits"] is None or status["limits"]["processes"] == 321
+    assert plane.http.delete(f"/api/v0/desktops/{desktop}").status_code == 204
+    chat = plane.post("/api/v0/chats", {"title": "T", "template": "small"})["id"]
+    seen = tool(plane, chat, "execute", command="echo $GREETING; cat notes.txt")["output"]
+    assert seen == "hello\nBegin here."
+    refused = plane.http.post("/api/v0/desktops", json={"template": "other"})
+    assert "there are shell, small" in refused.text
 
 
 @pytest.mark.soak
 def test_a_display_that_starts_later_shows_the_applications_of_the_template(
-    tmp_path: Path,
+    with_templates: Service,
 ) -> None:
-    data = tmp_path / "data"
-    (data / "templates").mkdir(parents=True)
-    (data / "templates" / "shell.yaml").write_text("applications: [terminal]")
-    arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0")
-    with service(tmp_path / "errors.log", *arguments) as plane:
-        chat = plane.post("/api/v0/chats", {"title": "T", "template": "shell"})["id"]
-        tool(plane, chat, "execute", command="true")
-        desktop = plane.get(f"/api/v0/chats/{chat}")["desktop_id"]
-        assert not plane.get(f"/api/v0/desktops/{desktop}")["has_display"]
-        shown = f"/api/v0/desktops/{desktop}/desktop"
-        assert plane.http.get(f"{shown}/screenshot", timeout=PATIENCE).status_code == 200
-        until(lambda: plane.get(f"{shown}/windows")["windows"], "the window of the terminal")
+    plane = with_templates
+    chat = plane.post("/api/v0/chats", {"title": "T", "template": "shell"})["id"]
+    tool(plane, chat, "execute", command="true")
+    desktop = plane.get(f"/api/v0/chats/{chat}")["desktop_id"]
+    assert not plane.get(f"/api/v0/desktops/{desktop}")["has_display"]
+    shown = f"/api/v0/desktops/{desktop}/desktop"
+    assert plane.http.get(f"{shown}/screenshot", timeout=PATIENCE).status_code == 200
+    until(lambda: plane.get(f"{shown}/windows")["windows"], "the window of the terminal")

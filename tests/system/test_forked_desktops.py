@@ -17,11 +17,12 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def plane(tmp_path: Path) -> Iterator[Service]:
-    arguments = ("up", "--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("plane")
+    arguments = ("up", "--data-dir", str(folder / "data"), "--listen", "127.0.0.1:0")
     environment = {"DESKHAND_FORK_SERVER": "wait"}
-    with service(tmp_path / "plane.log", *arguments, environment=environment) as found:
+    with service(folder / "plane.log", *arguments, environment=environment) as found:
         yield found
 
 
