@@ -55,12 +55,24 @@ class GatedModel(ScriptedModelServer):
 
     def __init__(self, scripts: Mapping[str, Sequence[Json]], gates: Sequence[int]) -> None:
         super().__init__([read_script(n, {"steps": list(s)}) for n, s in scripts.items()])
-        self.gates = {number: Gate(asyncio.get_running_loop()) for number in gates}
+        self._loop = asyncio.get_running_loop()
+        self.gates = {number: Gate(self._loop) for number in gates}
 
     @property
     def environment(self) -> dict[str, str]:
         """Variables with which a control plane asks this model."""
         return self.environment_of("anthropic")
+
+    def play(self, steps: Sequence[Json], *gates: int) -> None:
+        """Let the agents of a next test take other steps, and wait at other gates."""
+        self.open_gates()
+        self.add(read_script("gated", {"steps": list(steps)}))
+        self.gates = {number: Gate(self._loop) for number in gates}
+
+    def open_gates(self) -> None:
+        """Let the model answer at every gate."""
+        for gate in self.gates.values():
+            gate.open()
 
     def environment_of(self, provider: str) -> dict[str, str]:
         """Return the variables with which it is asked by a provider's protocol."""
@@ -101,8 +113,7 @@ def gated_model(
         try:
             yield model
         finally:
-            for gate in model.gates.values():
-                gate.open()
+            model.open_gates()
             asyncio.run_coroutine_threadsafe(model.__aexit__(None), loop).result(PATIENCE)
     finally:
         loop.call_soon_threadsafe(loop.stop)

@@ -6,13 +6,12 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
-from tests.system.gated_model import gated_model, painted_report, painting, plane_of
+from tests.system.gated_model import GatedModel, gated_model, painted_report, painting, plane_of
 from tests.system.services import DESKHAND, PATIENCE, Service, until
 
 pytestmark = [
@@ -64,104 +63,118 @@ def agents_of(plane: Service) -> list[dict[str, Any]]:
 
 
 def state_of(plane: Service) -> str:
-    (chat,) = agents_of(plane)
-    return str(chat["state"])
+    """Return the state of the newest agent."""
+    return str(agents_of(plane)[0]["state"])
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[GatedModel, Service]]:
+    with (
+        gated_model([painted_report()]) as model,
+        plane_of(tmp_path_factory.mktemp("world"), model, "plane") as plane,
+    ):
+        yield model, plane
+
+
+@pytest.fixture
+def model(world: tuple[GatedModel, Service]) -> Iterator[GatedModel]:
+    """The model of all agents; those of a test have ended when the next begins."""
+    model, plane = world
+    yield model
+    model.open_gates()
+    until(lambda: all(one["state"] in AT_REST for one in agents_of(plane)), "the end of all turns")
+
+
+@pytest.fixture
+def plane(world: tuple[GatedModel, Service]) -> Service:
+    return world[1]
 
 
 @pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.full), 1])
-def test_ctrl_c_stops_the_agent(tmp_path: Path, step: int) -> None:
-    with (
-        gated_model([painting("#204080"), painted_report()], step) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
-        with task_on(plane) as command:
-            model.gates[step].wait()
-            command.send_signal(signal.SIGINT)
-            _, errors = command.communicate(timeout=3 * PATIENCE)
-        assert command.returncode == 130, errors
-        assert [line.partition(";")[0] for line in errors.splitlines()] == [
-            "deskhand: stopping the agent",
-            "deskhand: the agent was stopped",
-            "deskhand: interrupted",
-        ]
-        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
-        model.gates[step].open()
+def test_ctrl_c_stops_the_agent(model: GatedModel, plane: Service, step: int) -> None:
+    model.play([painting("#204080"), painted_report()], step)
+    with task_on(plane) as command:
+        model.gates[step].wait()
+        command.send_signal(signal.SIGINT)
+        _, errors = command.communicate(timeout=3 * PATIENCE)
+    assert command.returncode == 130, errors
+    assert [line.partition(";")[0] for line in errors.splitlines()] == [
+        "deskhand: stopping the agent",
+        "deskhand: the agent was stopped",
+        "deskhand: interrupted",
+    ]
+    until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+    model.gates[step].open()
 
 
-def test_a_second_ctrl_c_exits_while_the_control_plane_does_not_answer(tmp_path: Path) -> None:
-    with (
-        gated_model([painting("#204080"), painted_report()], 0) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
-        with task_on(plane) as command:
-            assert command.stderr is not None
-            model.gates[0].wait()
-            plane.process.send_signal(signal.SIGSTOP)
-            try:
-                command.send_signal(signal.SIGINT)
-                assert "Ctrl-C again exits at once" in command.stderr.readline()
-                command.send_signal(signal.SIGINT)
-                assert command.wait(3 * PATIENCE) == 130
-            finally:
-                plane.process.send_signal(signal.SIGCONT)
-        model.gates[0].open()
-
-
-def test_ctrl_c_at_a_question_stops_the_agent(tmp_path: Path) -> None:
-    asking = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
-    with (
-        gated_model([asking, painted_report()]) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
-        with task_on(plane) as command:
-            assert command.stdout is not None
-            while "It asks: Which colour?" not in (line := command.stdout.readline()):
-                assert line, "the question was not printed"
-            command.send_signal(signal.SIGINT)
-            _, errors = command.communicate(timeout=3 * PATIENCE)
-        assert command.returncode == 130, errors
-        assert "deskhand: the agent was stopped" in errors
-        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
-
-
-def test_ctrl_c_while_the_agent_is_being_started_leaves_none_working(tmp_path: Path) -> None:
-    with (
-        gated_model([painting("#204080"), painted_report()], 0) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
+def test_a_second_ctrl_c_exits_while_the_control_plane_does_not_answer(
+    model: GatedModel, plane: Service
+) -> None:
+    model.play([painting("#204080"), painted_report()], 0)
+    with task_on(plane) as command:
+        assert command.stderr is not None
+        model.gates[0].wait()
         plane.process.send_signal(signal.SIGSTOP)
         try:
-            with task_on(plane) as command:
-                # With a model given, the first request is the one that starts the agent.
-                program = psutil.Process(command.pid)
-                until(lambda: bool(program.net_connections("tcp")), "the request")
-                command.send_signal(signal.SIGINT)
-                plane.process.send_signal(signal.SIGCONT)
-                _, errors = command.communicate(timeout=3 * PATIENCE)
+            command.send_signal(signal.SIGINT)
+            assert "Ctrl-C again exits at once" in command.stderr.readline()
+            command.send_signal(signal.SIGINT)
+            assert command.wait(3 * PATIENCE) == 130
         finally:
             plane.process.send_signal(signal.SIGCONT)
-        assert command.returncode == 130, errors
-        assert "deskhand: the agent was stopped" in errors
-        until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+    model.gates[0].open()
 
 
-def test_ctrl_c_ends_what_follows_a_run_and_leaves_the_agent_working(tmp_path: Path) -> None:
-    with (
-        gated_model([painting("#204080"), painted_report()], 1) as model,
-        plane_of(tmp_path, model, "plane") as plane,
-    ):
-        detached = deskhand(plane, "run", "paint", "--model", "gated", "--detach", "--json")
-        chat_id = json.loads(detached.stdout)["chat_id"]
-        model.gates[1].wait()
-        with command_on(plane, "runs", "logs", "-f", chat_id) as command:
-            assert command.stdout is not None
-            assert command.stdout.readline().startswith("  - ")
+def test_ctrl_c_at_a_question_stops_the_agent(model: GatedModel, plane: Service) -> None:
+    asking = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
+    model.play([asking, painted_report()])
+    with task_on(plane) as command:
+        assert command.stdout is not None
+        while "It asks: Which colour?" not in (line := command.stdout.readline()):
+            assert line, "the question was not printed"
+        command.send_signal(signal.SIGINT)
+        _, errors = command.communicate(timeout=3 * PATIENCE)
+    assert command.returncode == 130, errors
+    assert "deskhand: the agent was stopped" in errors
+    until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+
+
+def test_ctrl_c_while_the_agent_is_being_started_leaves_none_working(
+    model: GatedModel, plane: Service
+) -> None:
+    model.play([painting("#204080"), painted_report()], 0)
+    plane.process.send_signal(signal.SIGSTOP)
+    try:
+        with task_on(plane) as command:
+            # With a model given, the first request is the one that starts the agent.
+            program = psutil.Process(command.pid)
+            until(lambda: bool(program.net_connections("tcp")), "the request")
             command.send_signal(signal.SIGINT)
+            plane.process.send_signal(signal.SIGCONT)
             _, errors = command.communicate(timeout=3 * PATIENCE)
-        assert command.returncode == 130
-        assert errors == "deskhand: interrupted\n"
-        assert state_of(plane) == "running"
-        model.gates[1].open()
-        until(lambda: state_of(plane) == "waiting", "the end of the turn")
-        shown = deskhand(plane, "runs", "show", chat_id)
-        assert "State:     done" in shown.stdout, shown
+    finally:
+        plane.process.send_signal(signal.SIGCONT)
+    assert command.returncode == 130, errors
+    assert "deskhand: the agent was stopped" in errors
+    until(lambda: state_of(plane) in AT_REST, "the end of the turn")
+
+
+def test_ctrl_c_ends_what_follows_a_run_and_leaves_the_agent_working(
+    model: GatedModel, plane: Service
+) -> None:
+    model.play([painting("#204080"), painted_report()], 1)
+    detached = deskhand(plane, "run", "paint", "--model", "gated", "--detach", "--json")
+    chat_id = json.loads(detached.stdout)["chat_id"]
+    model.gates[1].wait()
+    with command_on(plane, "runs", "logs", "-f", chat_id) as command:
+        assert command.stdout is not None
+        assert command.stdout.readline().startswith("  - ")
+        command.send_signal(signal.SIGINT)
+        _, errors = command.communicate(timeout=3 * PATIENCE)
+    assert command.returncode == 130
+    assert errors == "deskhand: interrupted\n"
+    assert state_of(plane) == "running"
+    model.gates[1].open()
+    until(lambda: state_of(plane) == "waiting", "the end of the turn")
+    shown = deskhand(plane, "runs", "show", chat_id)
+    assert "State:     done" in shown.stdout, shown

@@ -4,27 +4,20 @@ A disk for the whole data directory stops the database too; one for the stored f
 chats able to end, without their recordings.
 """
 
-import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.system.database_faults import STEPS, StepGate, provider
-from tests.system.gated_model import COLOURS, GatedModel, gated_model, painted_report, painting
+from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
 from tests.system.services import PATIENCE, Json, Service, service, until
 from tests.system.small_disk import filled, small_disk
 from tests.system.test_database_faults import NAMES, up
-from tests.system.test_lost_desktop import (
-    check_stored_once,
-    pictures,
-    shows,
-    stored_files,
-    waiting_agent,
-)
+from tests.system.test_lost_desktop import World, check_stored_once, pictures, shows, stored_files
 
 pytestmark = [pytest.mark.x11, pytest.mark.soak]
 
@@ -79,24 +72,25 @@ def test_agents_wait_for_room_and_continue_by_themselves(tmp_path: Path) -> None
 
 
 @pytest.mark.slow("an agent with its desktop, and a disk that is full for some seconds")
-def test_a_recording_is_stored_when_there_is_room_while_its_desktop_runs(tmp_path: Path) -> None:
+def test_a_recording_is_stored_when_there_is_room_while_its_desktop_runs(
+    small_files: World,
+) -> None:
     steps = [painting(COLOURS[0]), painted_report(), painting(COLOURS[1]), painted_report()]
-    with small_files(tmp_path, steps) as (disk, model, plane), ExitStack() as stack:
-        agent = waiting_agent(plane, model, 1)
-        with filled(disk):
+    with small_files.agent_at_gate(steps, 1) as (model, plane, agent), ExitStack() as stack:
+        with filled(small_files.folder / "data" / "files"):
             model.gates[1].open()
             done = agent.wait(plane)
             assert (done["report"], done["recording_status"]) == ("Painted.", "none"), done
             assert done["recording_warning"].startswith("recording not stored: "), done
             assert done["recording_warning"].endswith("when its desktop has ended"), done
-            assert states(tmp_path) == ["left"]
+            assert small_files.rows(agent) == [(agent.desktop, "left")]
             events = stack.enter_context(plane.http.stream("GET", EVENTS))
-        (stored,) = stored_files(events)
+        (stored,) = stored_files(events, agent.id)
         assert shows(pictures(plane, stored), COLOURS[0])
         # The desktop runs, and has no copy any more.
         copy = f"/api/v0/desktops/{agent.desktop}/desktop/recordings/{agent.id}"
         until(lambda: plane.http.get(copy).status_code == 404, "the removal of the desktop's copy")
-        assert states(tmp_path) == []
+        assert small_files.rows(agent) == []
         assert agent.folder.exists()
         done = agent.wait(plane)
         assert (done["recording_status"], done["recording_file_ids"]) == ("stored", [stored])
@@ -113,24 +107,24 @@ def test_a_recording_is_stored_when_there_is_room_while_its_desktop_runs(tmp_pat
 
 
 @pytest.mark.slow("an agent whose desktop is killed, and a disk that is full for some seconds")
-def test_a_recording_of_a_lost_desktop_is_stored_when_there_is_room(tmp_path: Path) -> None:
+def test_a_recording_of_a_lost_desktop_is_stored_when_there_is_room(small_files: World) -> None:
     steps = [painting(COLOURS[0]), painted_report()]
-    with small_files(tmp_path, steps) as (disk, model, plane), ExitStack() as stack:
-        agent = waiting_agent(plane, model, 1)
-        with filled(disk):
+    with small_files.agent_at_gate(steps, 1) as (model, plane, agent), ExitStack() as stack:
+        with filled(small_files.folder / "data" / "files"):
             agent.kill()
             model.gates[1].open()
             done = agent.wait(plane)
             assert (done["report"], done["recording_status"]) == ("Painted.", "none"), done
             assert done["recording_warning"] == "the recording of a lost desktop is stored later"
             events = stack.enter_context(plane.http.stream("GET", EVENTS))
-        (stored,) = stored_files(events)
+        (stored,) = stored_files(events, agent.id)
         assert shows(pictures(plane, stored), COLOURS[0])
         done = agent.wait(plane)
         assert (done["end_reason"], done["complete"]) == ("service_lost", False), done
         assert "recording_warning" not in done, done
         check_stored_once(plane, agent, [stored])
-        until(lambda: states(tmp_path) == ["removed"], "its removal")
+        lost = [(agent.desktop, "removed")]
+        until(lambda: small_files.rows(agent) == lost, "its removal")
 
 
 def chat(plane: Service, chat_id: str) -> Json:
@@ -143,14 +137,15 @@ def wait_of(plane: Service, chat_id: str) -> Json:
     return found
 
 
-@contextmanager
-def small_files(folder: Path, steps: list[Json]) -> Iterator[tuple[Path, GatedModel, Service]]:
+@pytest.fixture(scope="module")
+def small_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A control plane whose stored files have a small disk, and whose turns wait only seconds."""
+    folder = tmp_path_factory.mktemp("small")
     data = folder / "data"
     arguments = ("up", "--data-dir", str(data), "--listen", "127.0.0.1:0", "--model", "gated")
     with (
-        small_disk(data / "files", MEBIBYTES) as disk,
-        gated_model(steps, 1) as model,
+        small_disk(data / "files", MEBIBYTES),
+        gated_model([painted_report()]) as model,
         service(
             folder / "errors.log",
             *arguments,
@@ -159,9 +154,4 @@ def small_files(folder: Path, steps: list[Json]) -> Iterator[tuple[Path, GatedMo
         ) as plane,
     ):
         plane.http.timeout = 3 * PATIENCE
-        yield disk, model, plane
-
-
-def states(folder: Path) -> list[str]:
-    with sqlite3.connect(folder / "data" / "deskhand.db") as database:
-        return [state for (state,) in database.execute("SELECT state FROM left_recordings")]
+        yield World(folder, model, plane)

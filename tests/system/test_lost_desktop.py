@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import av
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.x11
 
 LAST = "#d0d040"
 EIGHT = [painting(colour) for colour in COLOURS]
+THREE = [EIGHT[0], EIGHT[1], EIGHT[-1]]
 WAIT = 60.0
 DAY = 24 * 3600.0
 
@@ -95,13 +97,39 @@ def waiting_agent(plane: Service, model: GatedModel, gate: int) -> Agent:
     return agent
 
 
-@contextmanager
-def agent_at_gate(
-    folder: Path, steps: Sequence[Json], *gates: int
-) -> Iterator[tuple[GatedModel, Service, Agent]]:
-    """An agent whose model waits at the first gate, and whose last picture is recorded."""
-    with gated_model(steps, *gates) as model, plane_of(folder, model, "first") as plane:
-        yield model, plane, waiting_agent(plane, model, gates[0])
+@dataclass(frozen=True)
+class World:
+    """A control plane whose desktops are killed, and the model of its agents."""
+
+    folder: Path
+    model: GatedModel
+    plane: Service
+
+    @contextmanager
+    def agent_at_gate(
+        self, steps: Sequence[Json], *gates: int
+    ) -> Iterator[tuple[GatedModel, Service, Agent]]:
+        """An agent whose model waits at the first gate, and whose last picture is recorded."""
+        self.model.play(steps, *gates)
+        agent = waiting_agent(self.plane, self.model, gates[0])
+        yield self.model, self.plane, agent
+        listed = {one["id"] for one in self.plane.get("/api/v0/desktops")["desktops"]}
+        # That of the agent is lost, and another one may have followed it.
+        for left in listed - {agent.desktop}:
+            assert self.plane.http.delete(f"/api/v0/desktops/{left}").is_success
+
+    def entries(self, agent: Agent) -> list[str]:
+        return [name for name in entries(self.folder) if name.startswith(agent.desktop)]
+
+    def rows(self, agent: Agent) -> list[tuple[str, str]]:
+        return [row for row in rows(self.folder) if row[0] == agent.desktop]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    folder = tmp_path_factory.mktemp("world")
+    with gated_model([painted_report()]) as model, plane_of(folder, model, "first") as plane:
+        yield World(folder, model, plane)
 
 
 def alive(pid: int) -> bool:
@@ -167,30 +195,30 @@ def rows(folder: Path) -> list[tuple[str, str]]:
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent with eight steps whose desktop is killed")
-def test_a_recording_survives_its_desktop(tmp_path: Path) -> None:
-    with agent_at_gate(tmp_path, [*EIGHT, painted_report()], 8) as (model, plane, agent):
+def test_a_recording_survives_its_desktop(world: World) -> None:
+    with world.agent_at_gate([*EIGHT, painted_report()], 8) as (model, plane, agent):
         agent.kill()
         model.gates[8].open()
         done = agent.wait(plane)
         assert done["report"] == "Painted."
         check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
-        until(lambda: rows(tmp_path) == [(agent.desktop, "removed")], "its removal")
-        until(lambda: not entries(tmp_path), "the end of its entry")
+        until(lambda: world.rows(agent) == [(agent.desktop, "removed")], "its removal")
+        until(lambda: not world.entries(agent), "the end of its entry")
 
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent on two desktops")
-def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(tmp_path: Path) -> None:
+def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(world: World) -> None:
     # The first call after the loss is not run: it was planned for the lost screen.
-    steps = [*EIGHT, painting(LAST), painting(LAST), painted_report()]
-    with agent_at_gate(tmp_path, steps, 8, 10) as (model, plane, agent):
+    steps = [*THREE, painting(LAST), painting(LAST), painted_report()]
+    with world.agent_at_gate(steps, 3, 5) as (model, plane, agent):
         agent.kill()
-        model.gates[8].open()
-        model.gates[10].wait()
+        model.gates[3].open()
+        model.gates[5].wait()
         second = plane.get(f"/api/v0/chats/{agent.id}")["desktop_id"]
         assert second != agent.desktop
         on(agent, second).wait_until_written()
-        model.gates[10].open()
+        model.gates[5].open()
         done = agent.wait(plane)
         check_stored(plane, agent, done, COLOURS[0], COLOURS[-1], LAST)
         assert [part["end_reason"] for part in done["parts"]] == ["service_lost", "completed"]
@@ -205,9 +233,9 @@ def test_an_agent_goes_on_with_a_new_desktop_and_the_parts_are_in_order(tmp_path
 
 @pytest.mark.soak
 @pytest.mark.slow("an agent on two desktops")
-def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -> None:
+def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(world: World) -> None:
     steps = [painting(LAST), painting(LAST), painted_report()]
-    with agent_at_gate(tmp_path, steps, 0, 2) as (model, plane, agent):
+    with world.agent_at_gate(steps, 0, 2) as (model, plane, agent):
         # The keeper may still run when the first call comes.
         os.kill(agent.service_pid, signal.SIGKILL)
         model.gates[0].open()
@@ -225,16 +253,16 @@ def test_an_agent_whose_desktop_dies_in_its_first_step_goes_on(tmp_path: Path) -
 
 
 @pytest.mark.soak
-@pytest.mark.slow("an agent with eight steps whose desktop is killed")
-def test_the_event_stream_reports_a_recording_that_is_stored_late(tmp_path: Path) -> None:
-    with agent_at_gate(tmp_path, [*EIGHT, painted_report()], 8) as (model, plane, agent):
+@pytest.mark.slow("an agent whose desktop is killed")
+def test_the_event_stream_reports_a_recording_that_is_stored_late(world: World) -> None:
+    with world.agent_at_gate([*THREE, painted_report()], 3) as (model, plane, agent):
         with plane.http.stream("GET", f"/api/v0/chats/{agent.id}/events") as stream:
             agent.kill()
             # The agent waits for its model: nothing but the recovery changes the chat.
             stored = stored_files(stream)
         assert len(stored) == 1
         assert shows(pictures(plane, stored[0]), COLOURS[-1])
-        model.gates[8].open()
+        model.gates[3].open()
         done = agent.wait(plane)
         assert done["recording_file_ids"] == stored
         check_stored(plane, agent, done, COLOURS[0])
@@ -251,58 +279,57 @@ def answer(plane: Service, agent: Agent, model: GatedModel) -> None:
 
 
 def release(plane: Service, agent: Agent, model: GatedModel) -> None:
-    model.gates[8].open()
+    model.gates[3].open()
 
 
 QUESTION: Json = {"calls": [{"request_human": {"reason": "Which colour?"}}]}
 
 
 @pytest.mark.soak
-@pytest.mark.slow("an agent with eight steps whose desktop is killed")
+@pytest.mark.slow("an agent whose desktop is killed")
 @pytest.mark.parametrize(
-    ("ninth", "report", "go_on"),
+    ("fourth", "report", "go_on"),
     [
-        (painted_report(), "Painted.", release),
-        pytest.param(QUESTION, "Painted.", answer, marks=pytest.mark.full),
-        pytest.param(painted_report(), "", interrupt, marks=pytest.mark.full),
+        pytest.param(painted_report(), "Painted.", release, id="model"),
+        pytest.param(QUESTION, "Painted.", answer, id="question", marks=pytest.mark.full),
+        pytest.param(painted_report(), "", interrupt, id="interruption", marks=pytest.mark.full),
     ],
-    ids=["model", "question", "interruption"],
 )
 def test_all_events_report_a_recording_that_is_stored_late(
-    tmp_path: Path,
-    ninth: Json,
+    world: World,
+    fourth: Json,
     report: str,
     go_on: Callable[[Service, Agent, GatedModel], None],
 ) -> None:
     # A question has no gate: its step is reported when it waits.
-    gates = (8,) if ninth is not QUESTION else (7,)
-    steps = [*EIGHT, ninth, painted_report()]
-    with agent_at_gate(tmp_path, steps, *gates) as (model, plane, agent):
-        if ninth is QUESTION:
-            model.gates[7].open()
+    gates = (3,) if fourth is not QUESTION else (2,)
+    steps = [*THREE, fourth, painted_report()]
+    with world.agent_at_gate(steps, *gates) as (model, plane, agent):
+        if fourth is QUESTION:
+            model.gates[2].open()
             chat = f"/api/v0/chats/{agent.id}"
             until(lambda: plane.get(chat)["waiting_for"], "the question")
             agent.wait_until_written()
         with plane.http.stream("GET", "/api/v0/events") as stream:
             agent.kill()
-            stored = stored_files(stream)
+            stored = stored_files(stream, agent.id)
         go_on(plane, agent, model)
         done = agent.wait(plane)
         assert done["recording_file_ids"] == stored, done
         assert done["report"] == report, done
         check_stored(plane, agent, done, COLOURS[0], COLOURS[-1])
-        assert rows(tmp_path) == [(agent.desktop, "removed")]
+        assert world.rows(agent) == [(agent.desktop, "removed")]
 
 
-def stored_files(stream: httpx2.Response) -> list[str]:
-    """Return the files of the first event that names files of a recording."""
+def stored_files(stream: httpx2.Response, chat: str = "") -> list[str]:
+    """Return the files of the first event, of a chat, that names files of a recording."""
     deadline = time.monotonic() + WAIT
     for line in stream.iter_lines():
         assert time.monotonic() < deadline, "no event of a stored recording"
         if line.startswith("data: "):
             event = json.loads(line.removeprefix("data: "))
             found: list[str] = event.get("data", event).get("recording_file_ids") or []
-            if found:
+            if found and chat in line:
                 return found
     raise AssertionError("the stream ended")
 
@@ -312,14 +339,14 @@ def stored_files(stream: httpx2.Response) -> list[str]:
 @pytest.mark.parametrize(
     "at_once",
     [
-        pytest.param(True, id="both at once"),
-        pytest.param(False, id="while none runs", marks=pytest.mark.full),
+        pytest.param(True, id="both at once", marks=pytest.mark.full),
+        pytest.param(False, id="while none runs"),
     ],
 )
 def test_a_new_control_plane_stores_what_a_dead_desktop_left(tmp_path: Path, at_once: bool) -> None:
-    with gated_model([*EIGHT, painted_report()], 8) as model:
+    with gated_model([*THREE, painted_report()], 3) as model:
         agent = abandoned(tmp_path, model, at_once=at_once)
-        model.gates[8].open()
+        model.gates[3].open()
         with plane_of(tmp_path, model, "second") as plane:
             done = agent.wait(plane)
             assert done["report"] == "Painted."
@@ -328,27 +355,27 @@ def test_a_new_control_plane_stores_what_a_dead_desktop_left(tmp_path: Path, at_
 
 
 KILLS = [
-    pytest.param([("during", "copy"), ("after", "store")], id="two moments"),
-    pytest.param(
-        [
-            (when, action)
-            for action in ("copy", "verify", "store", "remove")
-            for when in ("before", "during", "after")
-            if (when, action) != ("during", "remove")
-        ],
-        id="all moments",
-        marks=pytest.mark.full,
-    ),
+    (when, action)
+    for action in ("copy", "verify", "store", "remove")
+    for when in ("before", "during", "after")
+    if (when, action) != ("during", "remove")
 ]
+TWO_KILLS = [("during", "copy"), ("after", "store")]
 
 
 @pytest.mark.soak
-@pytest.mark.slow("many control planes, one after the other")
-@pytest.mark.parametrize("kills", KILLS)
+@pytest.mark.slow("several control planes, one after the other")
+@pytest.mark.parametrize(
+    "kills",
+    [
+        pytest.param(TWO_KILLS, id="two moments"),
+        pytest.param(KILLS, id="all moments", marks=pytest.mark.full),
+    ],
+)
 def test_a_recording_is_stored_once_whenever_the_control_plane_is_killed(
     tmp_path: Path, kills: Sequence[tuple[str, str]]
 ) -> None:
-    with gated_model([*EIGHT, painted_report()], 8) as model:
+    with gated_model([*THREE, painted_report()], 3) as model:
         agent = abandoned(tmp_path, model, at_once=True)
         end_turn(tmp_path, agent)
         for when, action in kills:
@@ -365,7 +392,7 @@ def test_a_recording_is_stored_once_whenever_the_control_plane_is_killed(
 @pytest.mark.soak
 @pytest.mark.slow("three control planes, one after the other")
 def test_a_recording_of_a_deleted_chat_is_removed_after_a_day(tmp_path: Path) -> None:
-    with gated_model([*EIGHT, painted_report()], 8) as model:
+    with gated_model([*THREE, painted_report()], 3) as model:
         agent = abandoned(tmp_path, model, at_once=True)
         change(tmp_path, "DELETE FROM chats WHERE id = ?", agent.id)
         with plane_of(tmp_path, model, "second"):
@@ -380,9 +407,9 @@ def test_a_recording_of_a_deleted_chat_is_removed_after_a_day(tmp_path: Path) ->
 
 
 def abandoned(folder: Path, model: GatedModel, *, at_once: bool) -> Agent:
-    """Return an agent after its eighth step, whose control plane and desktop were killed."""
+    """Return an agent after its third step, whose control plane and desktop were killed."""
     with plane_of(folder, model, "first") as plane:
-        agent = waiting_agent(plane, model, 8)
+        agent = waiting_agent(plane, model, 3)
         served = agent.service_pid
         plane.process.kill()
         if at_once:
