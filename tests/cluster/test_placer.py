@@ -272,6 +272,26 @@ def test_a_node_on_which_ray_hangs_is_left_out(database: str, tmp_path: Path) ->
     played(database, tmp_path, scenario)
 
 
+@pytest.mark.slow("a node is left out for five seconds")
+def test_a_node_on_which_ray_was_slow_once_gets_desktops_soon(
+    database: str, tmp_path: Path
+) -> None:
+    async def scenario(found: Placing) -> None:
+        found.rooms.hung.add("n7")
+        found.n8.places = 1
+        async with found.placer():
+            await found.answered()
+            await found.order("a")
+            assert (await found.state("a", desktops.READY)).node == "n8"
+            await found.node("n7", lambda row: "reserved no room" in row.reason)
+            found.rooms.hung.clear()
+            async with asyncio.timeout(LIMIT / 2):
+                await found.order("b")
+                assert (await found.state("b", desktops.READY)).node == "n7"
+
+    played(database, tmp_path, scenario)
+
+
 def test_without_ray_desktops_wait_with_the_reason_and_others_end(
     database: str, tmp_path: Path
 ) -> None:

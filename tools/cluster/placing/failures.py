@@ -10,8 +10,9 @@ QUARANTINE_SECONDS = 600.0
 """For which a node gets no desktops after so many failures."""
 NO_ROOM_SECONDS = 5.0
 """For which a node is left out that has less room than it seems."""
-HUNG_SECONDS = 60.0
-"""For which a node is left out on which Ray does not reserve room."""
+HUNG_SECONDS = 5.0
+"""For which a node is left out on which Ray does not reserve room; twice as long each next time."""
+MOST_HUNG_SECONDS = 60.0
 _BY_ORDER = frozenset({"bad_order", "bad_template", "profile_taken"})
 
 

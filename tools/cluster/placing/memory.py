@@ -7,6 +7,7 @@ those of the database, as of the newest read. Pure.
 from collections.abc import Iterable, Mapping
 
 from .actions import stray_subject
+from .failures import HUNG_SECONDS, MOST_HUNG_SECONDS
 from .situation import WANTED, FailedStart, PlacedDesktop, StartHistory
 
 ENDED_SECONDS = 60.0
@@ -26,11 +27,13 @@ class PlacerMemory:
         self.ended: dict[str, float] = {}
         """When a node has ended a desktop, by `stray_subject`."""
         self._failures: dict[str, int] = {}
+        self._hung: dict[str, int] = {}
+        """How often in a row Ray has reserved no room on a node."""
         self._strays: set[str] = set()
 
     def clear(self) -> None:
         """Forget everything, as another placer may have led meanwhile."""
-        for remembered in (self.history, self.left_out, self._failures, self.ended):
+        for remembered in (self.history, self.left_out, self._failures, self._hung, self.ended):
             remembered.clear()
         self._strays.clear()
 
@@ -76,6 +79,21 @@ class PlacerMemory:
     def leave_out(self, node: str, reason: str, seconds: float) -> None:
         """Give a node no desktops for so long."""
         self.left_out[node] = (self.now + seconds, reason)
+
+    def ray_hung(self, node: str, reason: str) -> None:
+        """Leave a node out on which Ray has reserved no room: shortly, as Ray may have been slow.
+
+        Several that fail side by side count once.
+        """
+        if self.left_out.get(node, (0.0, ""))[0] > self.now:
+            return
+        times = self._hung.get(node, 0)
+        self._hung[node] = times + 1
+        self.leave_out(node, reason, min(HUNG_SECONDS * 2**times, MOST_HUNG_SECONDS))
+
+    def ray_reserved(self, node: str) -> None:
+        """Forget that Ray has hung on a node."""
+        self._hung.pop(node, None)
 
     def failures(self, node: str) -> int:
         """Return how many starts of a node have failed in a row."""

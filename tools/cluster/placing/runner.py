@@ -32,7 +32,7 @@ from .actions import (
     StartDesktop,
 )
 from .errors import GateUnreachable, NoReservation, PlacingError, RoomsUnavailable
-from .failures import HUNG_SECONDS, NO_ROOM_SECONDS, QUARANTINE_SECONDS, StartFault, fault_of
+from .failures import NO_ROOM_SECONDS, QUARANTINE_SECONDS, StartFault, fault_of
 from .failures import one_more as one_more_failure
 from .gates import GatesPort
 from .memory import PlacerMemory
@@ -187,9 +187,11 @@ class ActionRunner:
         desktop_id, node = attempt.desktop_id, attempt.node
         try:
             await self._rooms.reserve(desktop_id, node)
+            self._memory.ray_reserved(node)
         except RoomsUnavailable as error:
             if isinstance(error, NoReservation):
-                self._memory.leave_out(node, str(error), HUNG_SECONDS)
+                log.warning("node %s is left out for a while: %s", node, error)
+                self._memory.ray_hung(node, str(error))
             # What was begun before may run, so it is continued, on the room that it had.
             if not resumed:
                 await self._wanted_again(desktop_id, attempt.generation, str(error))
@@ -248,6 +250,7 @@ class ActionRunner:
     async def _reserve_again(self, desktop_id: str, node: str) -> None:
         try:
             await self._rooms.reserve(desktop_id, node)
+            self._memory.ray_reserved(node)
         except NoReservation as error:
-            self._memory.leave_out(node, str(error), HUNG_SECONDS)
+            self._memory.ray_hung(node, str(error))
             raise

@@ -52,6 +52,23 @@ def test_a_node_is_left_out_for_a_time() -> None:
     assert (memory.left_out, memory.history, memory.failures("n7")) == ({}, {}, 0)
 
 
+def test_a_node_is_left_out_longer_each_time_that_ray_hangs_until_it_reserves() -> None:
+    memory, now, lasted = PlacerMemory(), NOW, []
+    for _ in range(6):
+        memory.read(now, [], {})
+        for _ in range(3):
+            memory.ray_hung("n7", "hung")
+        until, reason = memory.left_out["n7"]
+        assert reason == "hung"
+        lasted.append(until - now)
+        now = until
+    assert lasted == [5.0, 10.0, 20.0, 40.0, 60.0, 60.0]
+    memory.ray_reserved("n7")
+    memory.read(now, [], {})
+    memory.ray_hung("n7", "hung")
+    assert memory.left_out["n7"] == (now + 5.0, "hung")
+
+
 def test_an_end_is_remembered_until_newer_answers_show_it() -> None:
     memory = PlacerMemory()
     memory.desktop_ended("d", "n7", NOW)
