@@ -9,14 +9,11 @@ import pytest
 from tests.cluster.actions import ActionLog, HeldModel, script_of_steps
 from tests.cluster.click_page import click_page, script_of_clicks
 from tests.cluster.deployment import NODES, PLACES, Deployment, data_of, deployment
-from tests.cluster.faults.work import CHATS, DISK_MIB, LIMIT, PLANES, STEPS
+from tests.cluster.faults.work import CHATS, DISK_MIB, PLANES, STEPS, wait_for_nodes
 from tests.cluster.hosts import network
 from tests.postgres_server import PostgresServer, binaries, postgres_server
 from tests.system.served_models import served
-from tests.system.services import until
 from tests.system.small_disk import small_disk
-
-GOOD_NODES = "SELECT count(*) FROM nodes WHERE reason = ''"
 
 
 @pytest.fixture(scope="session")
@@ -80,5 +77,5 @@ def running(
             made = stack.enter_context(
                 deployment(postgresql, folder, environment, PLANES, places, net)
             )
-            until(lambda: made.rows(GOOD_NODES) == [[str(len(NODES))]], "all nodes", LIMIT)
+            wait_for_nodes(made)
             yield made

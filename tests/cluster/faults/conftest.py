@@ -8,7 +8,7 @@ import pytest
 
 from tests.cluster.actions import ActionLog
 from tests.cluster.deployment import Deployment
-from tests.cluster.faults.work import end_all
+from tests.cluster.faults.work import end_all, wait_for_nodes
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,7 @@ def d(running: Deployment, log: ActionLog, seed: int) -> Iterator[Deployment]:
     """The deployment, with an empty log of actions; its chats and desktops end afterwards."""
     log.clear()
     print("seed", seed)
+    wait_for_nodes(running)
     yield running
     # For a test that has failed.
     print(*log.lines, sep="\n")

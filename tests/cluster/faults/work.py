@@ -142,6 +142,12 @@ def check_recorded(d: Deployment, chat_id: str) -> int:
     return len(recordings)
 
 
+def wait_for_nodes(d: Deployment) -> None:
+    """Wait until all nodes take desktops."""
+    good = "SELECT count(*) FROM nodes WHERE reason = ''"
+    until(lambda: d.rows(good) == [[str(len(d.nodes))]], "all nodes", LIMIT, PAUSE)
+
+
 def end_all(d: Deployment) -> None:
     """End all chats and desktops."""
     for chat in d.get("/api/v0/chats?limit=100")["chats"]:
