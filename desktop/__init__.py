@@ -1,1 +1,1 @@
-"""Vocabulary of one computer (errors, geometry, results, settings), its client and its entry."""
+"""Vocabulary of one computer (errors, fields, geometry, results, settings), client and entry."""

@@ -5,6 +5,7 @@
 
 DesktopError
 ├── InvalidAction       wrong request, nothing was done; the service answers 400
+│   └── BadField        one field of it is unknown, missing or wrong
 ├── QueueFull           too many actions wait; repeat later (429)
 ├── Occupied            another actor has control (409)
 │   ├── HumanInControl  a person; wait until control is released
@@ -70,6 +71,18 @@ class InvalidAction(DesktopError):
 
     def __str__(self) -> str:
         return f"{self.message} {self.detail}".strip()
+
+
+class BadField(InvalidAction):
+    """A field of a request, or an argument of a tool, is unknown, missing or wrong."""
+
+    def __init__(self, field: str, sentence: str, message: str, detail: str = "") -> None:
+        super().__init__(message, detail)
+        self.args = (field, sentence, message, detail)
+        self.field = field
+        """Its name, after those of the objects that it is in, as ``edits[0].path``."""
+        self.sentence = sentence
+        """The reason for a model, in the words of tools."""
 
 
 class QueueFull(DesktopError):

@@ -82,7 +82,7 @@ desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dial
 desktop/targets: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/lease desktop/windows vncbridge/http
 desktop/tool_calls: vncbridge/http
-desktop/uploads: desktop/actions desktop/files desktop/http_errors.py desktop/lease
+desktop/uploads: desktop/files desktop/http_errors.py desktop/lease
   desktop/tool_calls vncbridge/http
 desktop/waiting: desktop/actions desktop/browser desktop/capture desktop/computer desktop/events
   desktop/http_errors.py desktop/processes desktop/screenshots desktop/tool_calls vncbridge
@@ -95,7 +95,7 @@ recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing
 tools: tools/command_line
-tools/agents/agent_context: desktop/context tools/kit/support
+tools/agents/agent_context: desktop desktop/context tools/kit/support
 tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
   tools/secrets tools/store
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
@@ -115,7 +115,7 @@ tools/agents/desktops: desktop/network tools/agents/providers tools/conversation
 tools/agents/driving: tools/agents/desktops tools/conversation tools/store tools/store/faults
   tools/store/rows vncbridge/server
 tools/agents/foreign_pictures: tools/conversation tools/decoder tools/kit tools/store
-tools/agents/loop: tools/agents/checkpoints tools/agents/costs tools/agents/providers
+tools/agents/loop: desktop tools/agents/checkpoints tools/agents/costs tools/agents/providers
   tools/conversation tools/kit/support tools/store/faults
 tools/agents/providers: tools/conversation tools/kit/support
 tools/agents/providers/accounts: tools/agents/providers tools/conversation
@@ -124,9 +124,9 @@ tools/agents/providers/anthropic: tools/agents/providers tools/agents/providers/
 tools/agents/providers/compatible: tools/agents/providers tools/agents/providers/accounts
   tools/agents/providers/openai tools/conversation tools/kit/support
 tools/agents/providers/environment: tools/agents/providers
-tools/agents/providers/gemini: tools/agents/providers tools/agents/providers/accounts
+tools/agents/providers/gemini: desktop tools/agents/providers tools/agents/providers/accounts
   tools/conversation tools/kit/support
-tools/agents/providers/openai: tools/agents/providers tools/agents/providers/accounts
+tools/agents/providers/openai: desktop tools/agents/providers tools/agents/providers/accounts
   tools/conversation tools/kit/support
 tools/agents/questions: tools/conversation tools/kit/support tools/store tools/store/tables
 tools/agents/scripted: tools/agents/scripted/anthropic tools/agents/scripted/compatible
@@ -216,14 +216,14 @@ tools/fleet: desktop desktop/agent_socket desktop/client desktop/isolation deskt
   desktop/launch_port desktop/network desktop/profiles tools/launcher
   tools/recovery tools/store tools/templates
 tools/forward: desktop/client vncbridge/auth vncbridge/server
-tools/kit: desktop/network desktop/pages tools/conversation tools/kit/support
-tools/kit/support: desktop/network tools/conversation
+tools/kit: desktop desktop/network desktop/pages tools/conversation tools/kit/support
+tools/kit/support: desktop desktop/network tools/conversation
 tools/launcher: desktop/isolation desktop/launch desktop/launch_port desktop/network
   desktop/profiles
 tools/live_updates: desktop tools/control_plane tools/fleet vncbridge/auth vncbridge/http
   vncbridge/websocket
 tools/mcp: desktop desktop/client desktop/mcp desktop/mcp/calls desktop/server_trust
-  tools/control_plane tools/conversation tools/kit/support tools/store vncbridge/auth
+  tools/control_plane tools/conversation tools/kit tools/kit/support tools/store vncbridge/auth
 tools/notifications: desktop/network tools/conversation tools/store tools/store/tables
 tools/oidc: tools/people tools/store tools/store/tables vncbridge/auth vncbridge/http
 tools/people: tools/store tools/store/tables vncbridge/auth vncbridge/http
@@ -256,7 +256,7 @@ tools/store/packs:
 tools/store/rows: tools/conversation tools/store tools/store/backends tools/store/packs
   tools/store/tables
 tools/store/tables: tools/conversation
-tools/templates: tools/conversation tools/documents tools/kit/support tools/store
+tools/templates: desktop tools/conversation tools/documents tools/kit/support tools/store
 vncbridge/auth: vncbridge/http vncbridge/openapi vncbridge/server
 vncbridge/rfb: vncbridge/auth vncbridge/http vncbridge/websocket
 vncbridge/server: vncbridge/http
@@ -403,7 +403,7 @@ VALUES = {
     "tools.evaluation.task",
     *("tools.commands.exit_status", "tools.commands.diagnosis.finding"),
     *("tools.fleet.desktop_info", "tools.kit.support.spec"),
-    *("tools.kit.support.order_schema", "tools.conversation.uploaded"),
+    "tools.conversation.uploaded",
     *("tools.cluster.placing.actions", "tools.cluster.placing.situation"),
     "tools.store.backends.leadership",
 }

@@ -25,9 +25,10 @@ from tests.source_tree import PACKAGES, Module, SourceTree
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "tests" / "data" / "architecture"
 
-MOST_LINES = 400
+# Alarms: what exceeds one is looked at, and is never divided only to stay below it.
+MOST_LINES = 420
 MOST_MODULES = 17
-MOST_ROOT_MODULES = 10
+MOST_ROOT_MODULES = 12
 MOST_FUNCTION_LINES = 65
 MIGRATIONS = "tools/store/migrations"
 """A migration is one list of statements, written once and never changed."""

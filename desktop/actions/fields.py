@@ -1,92 +1,29 @@
-"""The fields of a request: for each its schema and its reader."""
+"""The fields of actions: for each its schema and its reader."""
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from deskhand.desktop.domains import LONGEST, UNENCRYPTED, is_domain_entry
-from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import (
+    Field,
+    Json,
+    flag,
+    items,
+    number,
+    one_of,
+    outside,
+    whole_number,
+    within,
+    wrong,
+)
 from deskhand.desktop.geometry import Point, Region
 
-Json = dict[str, Any]
-
-UNREADABLE = "Failed to decode request body."
 LONGEST_TEXT = 100_000
 LONGEST_PATH = 10_000
 LONGEST_DURATION = 100.0
 MOST_HOSTS = 16
 MOST_NOTCHES = 1_000
 DIRECTIONS = ("up", "down", "left", "right")
-# Far outside of any screen, and still exact in a double (RFC 8259, section 6).
-_FURTHEST = 2**53
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field of a request."""
-
-    schema: Json
-    """JSON Schema of its value."""
-    read: Callable[[str, Any], Any]
-    """Reader from the field's name and JSON value; raises :class:`InvalidAction`."""
-
-
-def wrong(name: str, expected: str) -> InvalidAction:
-    """Return the error for a value of the wrong kind."""
-    return InvalidAction(UNREADABLE, f'"{name}" must be {expected}.')
-
-
-def whole_number(name: str, value: Any) -> int:
-    """Read an integer; ``3.0`` is one, ``true`` and ``NaN`` are not."""
-    # JSON has one kind of number: some encoders write 3.0 for 3. Python's bool is an int, so that
-    # true would otherwise read as 1.
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise wrong(name, "a whole number")
-    # A larger number is clamped instead of refused, as any point outside the screen is.
-    return min(max(value, -_FURTHEST), _FURTHEST)
-
-
-def number(name: str, value: Any) -> float:
-    """Read a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise wrong(name, "a number")
-    # The decoder refuses NaN and Infinity, but 1e999 is valid JSON and becomes inf.
-    if isinstance(value, float) and not math.isfinite(value):
-        raise wrong(name, "a number")
-    return float(min(max(value, -_FURTHEST), _FURTHEST))
-
-
-def within(least: int, most: int) -> Callable[[str, Any], int]:
-    """Return a reader of integers from ``least`` to ``most``."""
-
-    def read(name: str, value: Any) -> int:
-        result = whole_number(name, value)
-        if not least <= result <= most:
-            raise InvalidAction(f'"{name}" must be from {least} to {most}.')
-        return result
-
-    return read
-
-
-def one_of(*words: str) -> Callable[[str, Any], str]:
-    """Return a reader of one of the given words."""
-
-    def read(name: str, value: Any) -> str:
-        if value not in words:
-            raise InvalidAction(f'"{name}" must be one of {", ".join(words)}.')
-        return str(value)
-
-    return read
-
-
-def flag(name: str, value: Any) -> bool:
-    """Read true or false."""
-    if not isinstance(value, bool):
-        raise wrong(name, "true or false")
-    return value
 
 
 def text(name: str, value: Any) -> str:
@@ -94,16 +31,7 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise wrong(name, "a text")
     if len(value) > LONGEST_TEXT:
-        raise InvalidAction(f'"{name}" must have at most {LONGEST_TEXT} characters.')
-    return value
-
-
-def items(name: str, value: Any, least: int, most: int) -> list[Any]:
-    """Read a list of ``least`` to ``most`` items."""
-    if not isinstance(value, list):
-        raise wrong(name, "a list")
-    if not least <= len(value) <= most:
-        raise InvalidAction(f'"{name}" must have {least} to {most} items.')
+        raise outside(name, f"must have at most {LONGEST_TEXT} characters")
     return value
 
 
@@ -117,7 +45,7 @@ def domains(name: str, value: Any) -> tuple[str, ...]:
     found = tuple(text(name, item) for item in items(name, value, 1, MOST_HOSTS))
     for one in found:
         if not is_domain_entry(one):
-            raise InvalidAction(f'"{name}" must be hosts or domains, as mail.example.')
+            raise outside(name, "must be hosts or domains, as mail.example")
     return found
 
 
@@ -143,7 +71,8 @@ def region(name: str, value: Any) -> Region:
 def direction(name: str, value: Any) -> str:
     """Read the direction of a scroll."""
     if text(name, value) not in DIRECTIONS:
-        raise InvalidAction(f"Invalid scroll direction: {value}")
+        rule = f"{name} must be one of {', '.join(DIRECTIONS)}"
+        raise BadField(name, rule, f"Invalid scroll direction: {value}")
     return str(value)
 
 
@@ -153,10 +82,9 @@ def seconds(name: str, value: Any) -> float:
     # A duration above five minutes is almost always one in milliseconds, so the error names the
     # field for those.
     if result > 300:
-        raise InvalidAction(
-            f'"{name}" is in seconds, at most {LONGEST_DURATION:.0f}.',
-            'For milliseconds there is "duration_ms".' if name == "duration" else "",
-        )
+        rule = f"is in seconds, at most {LONGEST_DURATION:.0f}"
+        hint = 'For milliseconds there is "duration_ms".' if name == "duration" else ""
+        raise BadField(name, f"{name} {rule}", f'"{name}" {rule}.', hint)
     return _short_enough(name, result, f"{LONGEST_DURATION:.0f} seconds")
 
 
@@ -168,7 +96,7 @@ def milliseconds(name: str, value: Any) -> float:
 
 def _short_enough(name: str, value: float, most: str) -> float:
     if not 0 <= value <= LONGEST_DURATION:
-        raise InvalidAction(f'"{name}" must be from 0 to {most}.')
+        raise outside(name, f"must be from 0 to {most}")
     return value
 
 

@@ -1,13 +1,12 @@
 """Read the body of an action request, and check all of it before anything is performed."""
 
-import difflib
 import json
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
 from deskhand.desktop.capture.settle import SettleRule
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import UNREADABLE, Json, flag, items, known, within, wrong
 from deskhand.desktop.geometry import (
     Size,
     Space,
@@ -20,7 +19,7 @@ from deskhand.desktop.geometry import (
 from deskhand.desktop.screenshots.options import PictureOptions, View, view
 
 from .catalog import ACTIONS, Action, Screenshot, Values, located, picture_options, points_of
-from .fields import FIELDS, UNREADABLE, Json, flag, items, region, text, within, wrong
+from .fields import FIELDS, region, text
 from .points import ActionPoint, requested_point
 
 SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
@@ -254,19 +253,6 @@ def _check_unused(data: Json, read: Values) -> None:
         except InvalidAction as error:
             if error.message == UNREADABLE:
                 raise
-
-
-def known(data: Mapping[str, Any], names: Collection[str]) -> None:
-    """Refuse fields, or parameters, that no route reads.
-
-    Raises:
-        InvalidAction: If there is one; its detail suggests the closest known name.
-    """
-    for name in data:
-        if name not in names:
-            close = difflib.get_close_matches(name, names, n=1)
-            hint = f'Did you mean "{close[0]}"?' if close else ""
-            raise InvalidAction(f'Unknown field "{name}".', hint)
 
 
 def _no_constant(name: str) -> NoReturn:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from deskhand.desktop.fields import Json
 from deskhand.desktop.geometry import Size
 from deskhand.vncbridge.openapi.schemas import component, enum, reference
 
 from .catalog import ACTIONS, ActionKind
-from .fields import FIELDS, Json
+from .fields import FIELDS
 from .requests import LONGEST_BATCH, LONGEST_SETTLE, MOST_IGNORED, SMALLEST_PICTURE, SPACES
 
 _SCALED: Json = {"type": "integer", "minimum": SMALLEST_PICTURE}

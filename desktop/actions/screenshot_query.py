@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterable
 
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import Json
 from deskhand.desktop.geometry import Region, Size
 
-from .fields import Json
 from .requests import ActionRequest, action_request
 
 PARAMETERS = (

@@ -7,9 +7,10 @@ from typing import Any, Protocol
 from fastapi import APIRouter, Request
 
 from deskhand.desktop.actions.fields import text, texts
-from deskhand.desktop.actions.requests import decode, known
+from deskhand.desktop.actions.requests import decode
 from deskhand.desktop.actions.schema import either, json_body
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import known
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl
 from deskhand.desktop.tool_calls.caller import caller_of

@@ -9,9 +9,10 @@ from typing import Any, Protocol
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from deskhand.desktop.actions.fields import LONGEST_DURATION, seconds
-from deskhand.desktop.actions.requests import decode, known
+from deskhand.desktop.actions.requests import decode
 from deskhand.desktop.actions.schema import either, query_parameters
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import known
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.lease.access import AccessControl, acting, control_key
 from deskhand.desktop.tool_calls.caller import caller_of

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, TypeVar
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
-from deskhand.desktop.actions.fields import Json
 from deskhand.desktop.actions.requests import action_request, batch_request, decode, picture_of
 from deskhand.desktop.actions.schema import (
     action_schema,
@@ -18,6 +17,7 @@ from deskhand.desktop.actions.schema import (
     sized,
 )
 from deskhand.desktop.actions.screenshot_query import LONGEST_WAIT, screenshot_request, without_wait
+from deskhand.desktop.fields import Json
 from deskhand.desktop.geometry import Size, Space
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.screenshots.etags import etags

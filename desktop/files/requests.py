@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import UNREADABLE, Field, Fields, any_text, each, flag, nested
 from deskhand.desktop.files.editing.edits import Edit
 
 from .errors import FileError
@@ -131,18 +133,60 @@ def lines_query(given: Mapping[str, str]) -> LinesQuery:
     return asked
 
 
+_EDIT = Fields(
+    {
+        "old_text": Field({"type": "string"}, any_text),
+        "new_text": Field({"type": "string"}, any_text),
+        "replace_all": Field({"type": "boolean", "default": False}, flag, False),
+    },
+    ("old_text", "new_text"),
+    former={"search": "old_text", "replace": "new_text"},
+)
+_FILE = Fields(
+    {
+        "path": Field({"type": "string"}, any_text, ""),
+        "edits": Field({"type": "array"}, each(nested(_EDIT)), ()),
+    }
+)
+_EDITS = Fields(
+    {
+        "files": Field({"type": "array"}, each(nested(_FILE)), ()),
+        "include_diff": Field({"type": "boolean", "default": False}, flag, False),
+    }
+)
+_DIRECTORY = Fields(
+    {
+        "path": Field({"type": "array"}, each(any_text), ()),
+        "relativity": Field({"enum": ["home", "root"]}, any_text, "home"),
+    }
+)
+
+
 def edit_request(data: bytes) -> EditRequest:
     """Parse the body of an edit. Paths are validated later, with the edits."""
-    body = object_of(data)
-    files = _list(body, "files", "files")
+    body = read_body(_EDITS, object_of(data))
+    files = body["files"]
     if not files:
         raise BadFileRequest("Specify at least one file.")
     if len(files) > MOST_FILES:
         raise BadFileRequest(f"At most {MOST_FILES} files can be edited at once.")
     return EditRequest(
         tuple(_file_edits(item, f"files[{number}]") for number, item in enumerate(files)),
-        _typed(body, "include_diff", bool, "include_diff") is True,
+        body["include_diff"],
     )
+
+
+def read_body(fields: Fields, body: Mapping[str, Any], failed: str = "") -> dict[str, Any]:
+    """Return the fields of a body; raises BadFileRequest, with the message ``failed`` if given."""
+    try:
+        return fields.read(body)
+    except BadField as error:
+        problem = {error.field: error.sentence}
+        unreadable = "Request body must be valid JSON." if error.message == UNREADABLE else ""
+        message = failed or unreadable
+        if message:
+            raise BadFileRequest(message, error.sentence, problem) from error
+        raise BadFileRequest(error.message, error.detail, problem) from error
 
 
 def object_of(data: bytes) -> dict[str, Any]:
@@ -160,50 +204,16 @@ def object_of(data: bytes) -> dict[str, Any]:
 
 def directory_parts(body: Mapping[str, Any]) -> tuple[list[str], str]:
     """Return the parts of a path and its base: ``home`` or ``root``."""
-    parts = _list(body, "path", "path")
-    if not all(isinstance(part, str) for part in parts):
-        raise BadFileRequest("Request body must be valid JSON.", "path is a list of texts.")
-    parts = [part.lstrip("/") for part in parts]
-    relativity = _typed(body, "relativity", str, "relativity") or "home"
+    given = read_body(_DIRECTORY, body)
+    relativity = given["relativity"] or "home"
     if relativity not in ("home", "root"):
         raise BadFileRequest(f"Unknown relativity {relativity!r}: it is either home or root.")
-    return parts, relativity
+    return [part.lstrip("/") for part in given["path"]], relativity
 
 
-def _file_edits(item: Any, label: str) -> FileEdits:
-    if not isinstance(item, dict):
-        raise BadFileRequest("Request body must be valid JSON.", f"{label} has to be an object.")
-    edits = _list(item, "edits", f"{label}.edits")
-    return FileEdits(
-        _typed(item, "path", str, f"{label}.path") or "",
-        tuple(_edit(edit, f"{label}.edits[{number}]") for number, edit in enumerate(edits)),
-        label,
+def _file_edits(item: Mapping[str, Any], label: str) -> FileEdits:
+    edits = tuple(
+        Edit(one["old_text"], one["new_text"], one["replace_all"], f"{label}.edits[{number}]")
+        for number, one in enumerate(item["edits"])
     )
-
-
-def _edit(item: Any, label: str) -> Edit:
-    if not isinstance(item, dict):
-        raise BadFileRequest("Request body must be valid JSON.", f"{label} has to be an object.")
-    texts = {
-        name: _typed(item, name, str, f"{label}.{name}") or ""
-        for name in ("old_text", "new_text", "search", "replace")
-    }
-    everywhere = _typed(item, "replace_all", bool, f"{label}.replace_all") is True
-    old, new = texts["old_text"], texts["new_text"]
-    if not (old or new):
-        old, new = texts["search"], texts["replace"]
-    return Edit(old, new, everywhere, label)
-
-
-def _list(body: Mapping[str, Any], name: str, label: str) -> list[Any]:
-    value: list[Any] | None = _typed(body, name, list, label)
-    return value or []
-
-
-def _typed(body: Mapping[str, Any], name: str, kind: type, label: str) -> Any:
-    value = body.get(name)
-    if value is not None and not isinstance(value, kind):
-        raise BadFileRequest(
-            "Request body must be valid JSON.", f"{label} has to be of type {kind.__name__}."
-        )
-    return value
+    return FileEdits(item["path"], edits, label)

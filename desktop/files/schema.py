@@ -28,7 +28,8 @@ _FILE = _said({**_TEXT, "pattern": "^/[^/\\x00][^\\x00]*$"}, "Absolute path of a
 
 
 def _body(needed: list[str], fields: Json) -> Json:
-    schema = {"type": "object", "required": needed, "properties": fields}
+    closed = {"type": "object", "additionalProperties": False}
+    schema = {**closed, "required": needed, "properties": fields}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -134,7 +135,8 @@ REMOVE = _query(["path"], {"path": _PATH, "recursive": _said(_FLAG, "With all th
 REMOVE["parameters"] += CALL_HEADERS
 _EDIT: Json = {
     "type": "object",
-    "required": ["old_text"],
+    "required": ["old_text", "new_text"],
+    "additionalProperties": False,
     "properties": {"old_text": _TEXT, "new_text": _TEXT, "replace_all": _FLAG},
 }
 EDIT = _body(
@@ -146,6 +148,7 @@ EDIT = _body(
             "items": {
                 "type": "object",
                 "required": ["path", "edits"],
+                "additionalProperties": False,
                 "properties": {
                     "path": _FILE,
                     "edits": {"type": "array", "minItems": 1, "items": _EDIT},

@@ -7,9 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .requests import BadFileRequest, object_of
+from deskhand.desktop.fields import (
+    Field,
+    Fields,
+    Json,
+    any_text,
+    each,
+    flag,
+    outside,
+    within,
+    wrong,
+)
 
-Json = dict[str, Any]
+from .requests import BadFileRequest, object_of, read_body
 
 USUAL_LIMIT = 100
 MOST = 1_000
@@ -71,23 +81,20 @@ class Match:
 
 def search_request(data: bytes) -> SearchRequest:
     """Read the body of a search."""
-    body = object_of(data)
-    globs = _globs(body)
+    given = read_body(_SEARCH, object_of(data), "The search is invalid.")
     request = SearchRequest(
-        path=_text(body, "path"),
-        pattern=_text(body, "pattern"),
-        globs=globs,
-        literal=_flag(body, "literal"),
-        ignore_case=_flag(body, "ignore_case"),
-        offset=_number(body, "offset", 0, 0, FARTHEST),
-        limit=_number(body, "limit", USUAL_LIMIT, 1, MOST),
+        path=given["path"],
+        pattern=given["pattern"],
+        globs=given["glob"],
+        literal=given["literal"],
+        ignore_case=given["ignore_case"],
+        offset=given["offset"],
+        limit=given["limit"],
     )
     if not request.path:
         raise _invalid("path", "is required and must not be empty")
-    if not request.pattern and not globs:
+    if not request.pattern and not request.globs:
         raise _invalid("pattern", "is required unless a glob is given")
-    if len(request.pattern) > LONGEST_PATTERN:
-        raise _invalid("pattern", f"must not be longer than {LONGEST_PATTERN} characters")
     return request
 
 
@@ -209,37 +216,39 @@ def _bytes(value: Json) -> bytes:
     return b64decode(value["bytes"])
 
 
-def _globs(body: Json) -> tuple[str, ...]:
-    given = body.get("glob", body.get("globs"))
-    listed = [given] if isinstance(given, str) else given or []
-    if not isinstance(listed, list) or not all(isinstance(one, str) and one for one in listed):
-        raise _invalid("glob", "must be a text or a list of texts")
-    if len(listed) > MOST_GLOBS or any("\0" in g or len(g) > LONGEST_PATTERN for g in listed):
-        raise _invalid("glob", f"at most {MOST_GLOBS} globs without NUL are taken")
-    return tuple(listed)
+def _globs(name: str, value: Any) -> tuple[str, ...]:
+    listed = each(_text)(name, [value] if isinstance(value, str) else value)
+    if "" in listed:
+        raise outside(name, "must not be empty")
+    if len(listed) > MOST_GLOBS or any(len(one) > LONGEST_PATTERN for one in listed):
+        raise outside(name, f"is at most {MOST_GLOBS} globs of {LONGEST_PATTERN} characters")
+    return listed
 
 
-def _text(body: Json, name: str) -> str:
-    value = body.get(name)
-    if value is not None and (not isinstance(value, str) or "\0" in value):
-        raise _invalid(name, "must be a text without NUL")
-    return value or ""
+def _text(name: str, value: Any) -> str:
+    if "\0" in any_text(name, value):
+        raise wrong(name, "a text without NUL")
+    return str(value)
 
 
-def _flag(body: Json, name: str) -> bool:
-    value = body.get(name)
-    if not isinstance(value, bool | None):
-        raise _invalid(name, "must be true or false")
-    return bool(value)
+def _pattern(name: str, value: Any) -> str:
+    if len(_text(name, value)) > LONGEST_PATTERN:
+        raise outside(name, f"must not be longer than {LONGEST_PATTERN} characters")
+    return str(value)
 
 
-def _number(body: Json, name: str, usual: int, least: int, most: int) -> int:
-    value = body.get(name)
-    if value is None:
-        return usual
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise _invalid(name, f"must be a whole number from {least} to {most}")
-    return value
+_SEARCH = Fields(
+    {
+        "path": Field({"type": "string"}, _text, ""),
+        "pattern": Field({"type": "string"}, _pattern, ""),
+        "glob": Field({"type": ["string", "array"], "items": {"type": "string"}}, _globs, ()),
+        "literal": Field({"type": "boolean"}, flag, False),
+        "ignore_case": Field({"type": "boolean"}, flag, False),
+        "offset": Field({"type": "integer"}, within(0, FARTHEST), 0),
+        "limit": Field({"type": "integer"}, within(1, MOST), USUAL_LIMIT),
+    },
+    former={"globs": "glob"},
+)
 
 
 def _invalid(name: str, what: str) -> BadFileRequest:

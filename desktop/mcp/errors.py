@@ -1,7 +1,6 @@
 """Errors of MCP calls.
 
 McpError
-├─ BadMcpArguments   the call is wrong: the caller corrects it
 ├─ UnknownMcpTool    no such tool is offered: a fault of the protocol
 └─ BadMcpOption      an option of the server is wrong: its operator corrects it
 """
@@ -9,10 +8,6 @@ McpError
 
 class McpError(Exception):
     """Root; the text is for the caller."""
-
-
-class BadMcpArguments(McpError):
-    """The arguments of a call cannot be used."""
 
 
 class UnknownMcpTool(McpError):

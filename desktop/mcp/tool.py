@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from deskhand.desktop.fields import Fields
+
 Json = dict[str, Any]
 
 Group = Literal["computer", "shell", "files", "agents", "record"]
@@ -17,11 +19,9 @@ class McpTool:
     name: str
     title: str
     description: str
-    arguments: Json
-    """JSON Schema of each argument, by name."""
+    arguments: Fields
     result: Json
     """JSON Schema of each field of the structured content, by name."""
-    required: tuple[str, ...] = ()
     read_only: bool = False
     destructive: bool = False
     idempotent: bool = False
@@ -29,14 +29,11 @@ class McpTool:
 
     def to_json(self) -> Json:
         """Return the tool as ``tools/list`` answers it."""
-        given: Json = {"type": "object", "properties": self.arguments}
-        if self.required:
-            given["required"] = list(self.required)
         return {
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": given,
+            "inputSchema": self.arguments.schema,
             "outputSchema": {"type": "object", "properties": self.result},
             "annotations": {
                 "readOnlyHint": self.read_only,

@@ -6,8 +6,26 @@ tools of the groups shell and files have the names and arguments of the tools of
 compares.
 """
 
+from typing import Any
+
 from deskhand.desktop.actions.catalog import ACTIONS
-from deskhand.desktop.actions.fields import DIRECTIONS, FIELDS
+from deskhand.desktop.actions.fields import DIRECTIONS, FIELDS, region
+from deskhand.desktop.fields import (
+    Field,
+    Fields,
+    any_text,
+    count,
+    duration,
+    each,
+    filled_text,
+    items,
+    nested,
+    one_of,
+    outside,
+    spoken_flag,
+    word,
+    written,
+)
 
 from .tool import Json, McpTool
 
@@ -31,8 +49,21 @@ _NUMBER: Json = {"type": "number"}
 _WHOLE: Json = {"type": "integer"}
 _FLAG: Json = {"type": "boolean"}
 _LIST: Json = {"type": "array"}
-_WAIT: Json = {"type": "string", "description": "As 30s; most 45s, default 10s."}
-_PATH: Json = {"type": "string", "description": "Absolute."}
+USUAL_WAIT = 10.0
+"""Seconds for which a call waits for a process."""
+
+_WAIT = Field(
+    {"type": "string", "description": "As 30s; most 45s, default 10s."}, duration, USUAL_WAIT
+)
+_PATH = Field({"type": "string", "description": "Absolute."}, word)
+_WORD = Field(_TEXT, word)
+_WORDS = Field(_TEXT, any_text, "")
+_SWITCH = Field(_FLAG, spoken_flag, False)
+_COUNT = Field(_WHOLE, count, 0)
+_FORMATS = ("png", "jpeg")
+_SIGNALS = ("terminate", "kill", "interrupt")
+_RECORDING = ("start", "stop", "list")
+_NOTHING = Fields({})
 
 
 def _field(name: str) -> Json:
@@ -56,6 +87,31 @@ def _action() -> Json:
     }
 
 
+def _actions(name: str, value: Any) -> list[Any]:
+    # The service checks the fields of each, all before it performs the first.
+    actions = items(name, value, 1, MOST_ACTIONS)
+    if any(isinstance(one, dict) and one.get("action") in _PICTURES for one in actions):
+        why = "computer_look takes them, and the call shows the screen at its end"
+        raise outside(name, f"must have no pictures: {why}")
+    return actions
+
+
+def _edits(name: str, value: Any) -> tuple[Any, ...]:
+    edits = each(nested(_EDIT))(name, value)
+    if not edits:
+        raise outside(name, "must have at least one edit")
+    return edits
+
+
+_EDIT = Fields(
+    {
+        "path": _WORD,
+        "old_text": Field(_TEXT, any_text),
+        "new_text": Field(_TEXT, any_text),
+        "replace_all": _SWITCH,
+    },
+    ("path", "old_text", "new_text"),
+)
 _SCREEN: Json = {"frame_id": _TEXT, "width": _WHOLE, "height": _WHOLE}
 _PROCESS: Json = {
     "success": _FLAG,
@@ -72,10 +128,12 @@ COMPUTER: tuple[McpTool, ...] = (
         "Look at the screen",
         "Take a picture of the screen, or of a region [x1,y1,x2,y2] in more detail. Points are "
         "pixels of the picture of the whole screen.",
-        {
-            "region": {"type": "array", "items": _WHOLE},
-            "format": {"enum": ["png", "jpeg"]},
-        },
+        Fields(
+            {
+                "region": Field({"type": "array", "items": _WHOLE}, region),
+                "format": Field({"enum": list(_FORMATS)}, one_of(*_FORMATS), "png"),
+            }
+        ),
         _SCREEN,
         read_only=True,
         idempotent=True,
@@ -88,10 +146,17 @@ COMPUTER: tuple[McpTool, ...] = (
         "until the screen rests, and show it if it changed. coordinate is [x,y]; a ref of "
         "computer_find may replace it. text: what to type, or keys as ctrl+s; for clicks the keys "
         "held. duration: seconds. Put actions that need no look in between into one call.",
-        {
-            "actions": {"type": "array", "items": _action(), "maxItems": MOST_ACTIONS},
-            "look": {"type": "boolean", "description": "false: no picture."},
-        },
+        Fields(
+            {
+                "actions": Field(
+                    {"type": "array", "items": _action(), "maxItems": MOST_ACTIONS}, _actions
+                ),
+                "look": Field(
+                    {"type": "boolean", "description": "false: no picture."}, spoken_flag, True
+                ),
+            },
+            ("actions",),
+        ),
         {
             **_SCREEN,
             "results": _LIST,
@@ -99,7 +164,6 @@ COMPUTER: tuple[McpTool, ...] = (
             "settled": _TEXT,
             "focused_window": _TEXT,
         },
-        ("actions",),
         destructive=True,
         open_world=True,
     ),
@@ -110,7 +174,7 @@ COMPUTER: tuple[McpTool, ...] = (
         f"Find widgets by a part of their text, by role (button, link, entry) or both: at most "
         f"{MOST_WIDGETS}, each with a ref and the point of its middle. Better than guessing a "
         "point.",
-        {"text": _TEXT, "role": _TEXT},
+        Fields({"text": _WORDS, "role": _WORDS}),
         {"widgets": _LIST, "more": _WHOLE},
         read_only=True,
         idempotent=True,
@@ -121,9 +185,8 @@ COMPUTER: tuple[McpTool, ...] = (
         "Open a page, file or application",
         "Open a URL, an absolute path, or an application by name (browser, terminal, files), and "
         "show the screen.",
-        {"target": _TEXT},
+        Fields({"target": _WORD}, ("target",)),
         {**_SCREEN, "process_id": _TEXT},
-        ("target",),
         open_world=True,
     ),
 )
@@ -135,14 +198,16 @@ SHELL: tuple[McpTool, ...] = (
         "Run a command with sh -c on the desktop's machine; return output and exit code. After "
         "timeout it goes on, and the result has its id for process_output. Prompts get no "
         "answer: pass flags such as -y.",
-        {
-            "command": _TEXT,
-            "timeout": _WAIT,
-            "workdir": _TEXT,
-            "run_in_background": _FLAG,
-        },
+        Fields(
+            {
+                "command": Field(_TEXT, filled_text),
+                "timeout": _WAIT,
+                "workdir": _WORDS,
+                "run_in_background": _SWITCH,
+            },
+            ("command",),
+        ),
         _PROCESS,
-        ("command",),
         destructive=True,
         open_world=True,
     ),
@@ -151,9 +216,8 @@ SHELL: tuple[McpTool, ...] = (
         "process_output",
         "Read a process's output",
         "Wait for a process that execute left running, and return its output and state.",
-        {"process_id": _TEXT, "wait_timeout": _WAIT},
+        Fields({"process_id": _WORD, "wait_timeout": _WAIT}, ("process_id",)),
         {**_PROCESS, "running": _FLAG},
-        ("process_id",),
         read_only=True,
         idempotent=True,
     ),
@@ -162,7 +226,7 @@ SHELL: tuple[McpTool, ...] = (
         "process_list",
         "List processes",
         "List the processes that execute started, with ids, commands and exit codes.",
-        {},
+        _NOTHING,
         {"processes": _LIST},
         read_only=True,
         idempotent=True,
@@ -172,9 +236,14 @@ SHELL: tuple[McpTool, ...] = (
         "process_signal",
         "End a process",
         "End a process with everything that it started; interrupt is Ctrl+C.",
-        {"process_id": _TEXT, "signal": {"enum": ["terminate", "kill", "interrupt"]}},
+        Fields(
+            {
+                "process_id": _WORD,
+                "signal": Field({"enum": list(_SIGNALS)}, one_of(*_SIGNALS)),
+            },
+            ("process_id", "signal"),
+        ),
         {"success": _FLAG, "message": _TEXT},
-        ("process_id", "signal"),
         destructive=True,
     ),
 )
@@ -184,13 +253,17 @@ FILES: tuple[McpTool, ...] = (
         "read_file",
         "Read a file",
         "Read a text file with numbered lines, or list a directory. Continue with offset.",
-        {
-            "path": _PATH,
-            "offset": {"type": "integer", "description": "First line, from 1."},
-            "limit": _WHOLE,
-        },
+        Fields(
+            {
+                "path": _PATH,
+                "offset": Field(
+                    {"type": "integer", "description": "First line, from 1."}, count, 0
+                ),
+                "limit": _COUNT,
+            },
+            ("path",),
+        ),
         {"content": _TEXT, "total_lines": _WHOLE, "truncated": _FLAG},
-        ("path",),
         read_only=True,
         idempotent=True,
     ),
@@ -199,9 +272,8 @@ FILES: tuple[McpTool, ...] = (
         "write_file",
         "Write a file",
         "Write a whole file; missing directories are made.",
-        {"path": _PATH, "content": _TEXT},
+        Fields({"path": _PATH, "content": Field(_TEXT, any_text)}, ("path", "content")),
         {"ok": _FLAG},
-        ("path", "content"),
         destructive=True,
         idempotent=True,
     ),
@@ -211,23 +283,10 @@ FILES: tuple[McpTool, ...] = (
         "Edit files",
         "Replace texts in files, all edits or none. old_text must stand in the file exactly once, "
         "or set replace_all.",
-        {
-            "edits": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "path": _TEXT,
-                        "old_text": _TEXT,
-                        "new_text": _TEXT,
-                        "replace_all": _FLAG,
-                    },
-                    "required": ["path", "old_text", "new_text"],
-                },
-            }
-        },
+        Fields(
+            {"edits": Field({"type": "array", "items": _EDIT.schema}, written(_edits))}, ("edits",)
+        ),
         {"ok": _FLAG, "files": _LIST},
-        ("edits",),
         destructive=True,
     ),
     McpTool(
@@ -235,17 +294,19 @@ FILES: tuple[McpTool, ...] = (
         "search_files",
         "Search files",
         "Find lines by a regular expression, or files by a glob alone. Continue with offset.",
-        {
-            "path": _PATH,
-            "pattern": _TEXT,
-            "glob": _TEXT,
-            "literal": _FLAG,
-            "ignore_case": _FLAG,
-            "offset": _WHOLE,
-            "limit": _WHOLE,
-        },
+        Fields(
+            {
+                "path": _PATH,
+                "pattern": _WORDS,
+                "glob": _WORDS,
+                "literal": _SWITCH,
+                "ignore_case": _SWITCH,
+                "offset": _COUNT,
+                "limit": _COUNT,
+            },
+            ("path",),
+        ),
         {"content": _TEXT, "count": _WHOLE, "note": _TEXT},
-        ("path",),
         read_only=True,
         idempotent=True,
     ),
@@ -256,9 +317,14 @@ RECORD: tuple[McpTool, ...] = (
         "recording",
         "Record the screen",
         "Start or stop a recording of the screen, or list recordings, with links to the videos.",
-        {"action": {"enum": ["start", "stop", "list"]}, "label": _TEXT},
+        Fields(
+            {
+                "action": Field({"enum": list(_RECORDING)}, one_of(*_RECORDING)),
+                "label": _WORDS,
+            },
+            ("action",),
+        ),
         {"recordings": _LIST},
-        ("action",),
     ),
 )
 DESKTOP_TOOLS: tuple[McpTool, ...] = (*COMPUTER, *SHELL, *FILES, *RECORD)

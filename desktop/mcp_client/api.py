@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse
 
+from deskhand.desktop.fields import known
 from deskhand.desktop.files.api import Answer, CallExecutor
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
@@ -26,6 +27,7 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 _CALL: Json = {
     "type": "object",
+    "additionalProperties": False,
     "required": ["tool_name"],
     "properties": {
         "tool_name": {"type": "string", "description": "Name of the form server__tool."},
@@ -34,6 +36,7 @@ _CALL: Json = {
 }
 _DIGESTS: Json = {
     "type": "object",
+    "additionalProperties": False,
     "required": ["digests"],
     "properties": {"digests": {"type": "array", "items": {"type": "string"}}},
 }
@@ -84,7 +87,7 @@ def router(servers: ToolServers, once: CallExecutor, check_start: Callable[[], N
 
 
 def _asked(body: bytes) -> tuple[str, Json]:
-    fields = _fields(body)
+    fields = _fields(body, "tool_name", "arguments")
     name, arguments = fields.get("tool_name"), fields.get("arguments")
     if not isinstance(name, str):
         raise refusal(400, FAILED, "tool_name is not a string")
@@ -94,7 +97,7 @@ def _asked(body: bytes) -> tuple[str, Json]:
 
 
 def _digests(body: bytes) -> list[str]:
-    digests = _fields(body).get("digests")
+    digests = _fields(body, "digests").get("digests")
     if not isinstance(digests, list) or len(digests) > MOST_DIGESTS:
         raise refusal(400, "Wrong request.", f"digests is no list of at most {MOST_DIGESTS}")
     if not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in digests):
@@ -102,7 +105,7 @@ def _digests(body: bytes) -> list[str]:
     return digests
 
 
-def _fields(body: bytes) -> Json:
+def _fields(body: bytes, *names: str) -> Json:
     try:
         fields = json.loads(body)
     # RecursionError: thousands of nested brackets.
@@ -110,6 +113,8 @@ def _fields(body: bytes) -> Json:
         raise refusal(400, "Wrong request.", f"the body is not JSON: {error}") from error
     if not isinstance(fields, dict):
         raise refusal(400, "Wrong request.", "the body is not a JSON object")
+    with answered():
+        known(fields, names)
     return fields
 
 

@@ -8,14 +8,28 @@ Names and inputs are those of Anthropic's ``browser_toolset_20260801``. A member
 """
 
 import difflib
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
+
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import (
+    Field,
+    Fields,
+    Json,
+    Reader,
+    any_text,
+    between,
+    is_number,
+    known,
+    number,
+    one_of,
+    outside,
+    wrong,
+)
 
 from .errors import BrowserCallFailed
 
-Json = dict[str, Any]
 Kind = Literal["input", "change", "read"]
 
 ACTION = "action"
@@ -113,29 +127,31 @@ def member_call(body: Mapping[str, Any]) -> BrowserCall:
     Raises:
         BrowserCallFailed: With status 400, if there is no such member or its input is wrong.
     """
+    try:
+        known(body, (ACTION, *FIELDS))
+    except BadField as error:
+        raise _bad(error.sentence) from error
     name = body.get(ACTION)
     row = MEMBERS.get(name) if isinstance(name, str) else None
     if row is None or not isinstance(name, str):
-        raise _bad(f"There is no browser action {name!r}{_nearest(str(name), MEMBERS)}.")
-    # Models may send ``null`` for a field that they leave out.
-    given = {key: value for key, value in body.items() if key != ACTION and value is not None}
-    known = (*row.needs, *row.takes)
-    for key in given:
-        if key not in known:
-            raise _bad(f"{name} takes no {key!r}{_nearest(key, known)}.")
-    for key in row.needs:
-        if key not in given:
-            raise _bad(f"{name} needs {key!r}.")
-    fields = {key: _FIELDS[key](key, value) for key, value in given.items()}
+        raise _bad(f"There is no browser action {name!r}{_nearest(str(name))}.")
+    fields_of = Fields({key: FIELDS[key] for key in (*row.needs, *row.takes)}, row.needs)
+    # Models may send ``null`` for the fields of other members.
+    others = {ACTION, *(key for key in FIELDS if key not in fields_of.of and body.get(key) is None)}
+    try:
+        read = fields_of.read({key: value for key, value in body.items() if key not in others})
+    except BadField as error:
+        raise _bad(f"{name}: {error.sentence}") from error
+    fields = {key: value for key, value in read.items() if value is not None}
     for key in ("from", "target"):
         if key in fields:
             _check_target(key, fields[key], row.target)
     return BrowserCall(name, fields)
 
 
-def _nearest(name: str, known: Mapping[str, Any] | tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(known)}"
+def _nearest(name: str) -> str:
+    close = difflib.get_close_matches(name, list(MEMBERS), 1)
+    return f": did you mean {close[0]!r}?" if close else f"; there are {', '.join(MEMBERS)}"
 
 
 def _check_target(key: str, target: object, kind: str) -> None:
@@ -145,100 +161,156 @@ def _check_target(key: str, target: object, kind: str) -> None:
         raise _bad(f'{key} must be a point: {{"type": "coordinate", "x": 10, "y": 20}}.')
 
 
-def _target(key: str, value: object) -> PagePoint | PageRef:
-    if isinstance(value, dict):
-        ref, x, y = value.get("ref"), value.get("x"), value.get("y")
-        if isinstance(ref, str) and ref and value.get("type", "ref") == "ref":
-            return PageRef(ref)
-        if _is_number(x) and _is_number(y) and value.get("type", "coordinate") == "coordinate":
-            return PagePoint(int(x), int(y))
-    raise _bad(
-        f'{key} must be {{"type": "ref", "ref": "ref_7"}} or '
-        '{"type": "coordinate", "x": 10, "y": 20}.'
+def _target(name: str, value: Any) -> PagePoint | PageRef:
+    given = _TARGET.read(value, name)
+    kind, ref, x, y = (given[key] for key in ("type", "ref", "x", "y"))
+    if ref and kind != "coordinate":
+        return PageRef(ref)
+    if x is not None and y is not None and kind != "ref":
+        return PagePoint(int(x), int(y))
+    raise wrong(
+        name,
+        '{"type": "ref", "ref": "ref_7"} or {"type": "coordinate", "x": 10, "y": 20}',
     )
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise _bad(f"{key} must be a text, not empty.")
+def _text(name: str, value: Any) -> str:
+    if not any_text(name, value):
+        raise wrong(name, "a text, not empty")
     if len(value) > LONGEST_TEXT:
-        raise _bad(f"{key} has at most {LONGEST_TEXT} characters.")
-    return value
+        raise outside(name, f"has at most {LONGEST_TEXT} characters")
+    return str(value)
 
 
-def _between(least: float, most: float, whole: bool = False) -> Callable[[str, object], float]:
-    def read(key: str, value: object) -> float:
-        if not _is_number(value) or not least <= value <= most:
-            raise _bad(f"{key} must be a number from {least:g} to {most:g}.")
-        return int(value) if whole else value
-
-    return read
+def _whole(least: int, most: int) -> Reader:
+    read = between(least, most)
+    return lambda name, value: int(read(name, value))
 
 
-def _one_of(*names: str) -> Callable[[str, object], str]:
-    def read(key: str, value: object) -> str:
-        if value not in names:
-            raise _bad(f"{key} must be one of {', '.join(names)}.")
-        return str(value)
-
-    return read
-
-
-def _region(key: str, value: object) -> tuple[int, int, int, int]:
-    if not isinstance(value, list) or len(value) != 4 or not all(map(_is_number, value)):
-        raise _bad(f"{key} must be [x0, y0, x1, y1].")
+def _region(name: str, value: Any) -> tuple[int, int, int, int]:
+    if not isinstance(value, list) or len(value) != 4 or not all(map(is_number, value)):
+        raise wrong(name, "[x0, y0, x1, y1]")
     left, top, right, bottom = map(int, value)
     if left >= right or top >= bottom:
-        raise _bad(f"{key} is empty: x0 < x1 and y0 < y1 are needed.")
+        raise outside(name, "is empty: x0 < x1 and y0 < y1 are needed")
     return left, top, right, bottom
 
 
-def _value(key: str, value: object) -> str | float | bool:
+def _value(name: str, value: Any) -> str | float | bool:
     if isinstance(value, str | bool):
         return value
-    if _is_number(value):
+    if is_number(value):
         return float(value)
-    raise _bad(f"{key} must be a text, a number, true or false.")
+    raise wrong(name, "a text, a number, true or false")
 
 
-def _paths(key: str, value: object) -> tuple[str, ...]:
+def _paths(name: str, value: Any) -> tuple[str, ...]:
     texts = isinstance(value, list) and all(isinstance(one, str) and one for one in value)
-    if not isinstance(value, list) or not texts or not 0 < len(value) <= MOST_FILES:
-        raise _bad(f"{key} must be a list of 1 to {MOST_FILES} paths.")
+    if not texts or not 0 < len(value) <= MOST_FILES:
+        raise wrong(name, f"a list of 1 to {MOST_FILES} paths")
     return tuple(value)
 
 
-def _documents(_: str, value: object) -> tuple[str, ...]:
+def _documents(name: str, value: Any) -> tuple[str, ...]:
     if value:
-        raise _bad("document_ids are not known here: give paths of this desktop.")
+        raise outside(name, "are not known here: give paths of this desktop")
     return ()
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _bad(message: str) -> BrowserCallFailed:
     return BrowserCallFailed(400, message)
 
 
-_FIELDS: Mapping[str, Callable[[str, object], Any]] = {
-    "url": _text,
-    "tab_id": _text,
-    "filter": _one_of("all", "interactive"),
-    "depth": _between(1, MOST_DEPTH, whole=True),
-    "ref": _text,
-    "query": _text,
-    "target": _target,
-    "from": _target,
-    "value": _value,
-    "paths": _paths,
-    "document_ids": _documents,
-    "text": _text,
-    "modifiers": _text,
-    "region": _region,
-    "scroll_direction": _one_of(*DIRECTIONS),
-    "scroll_amount": _between(1, MOST_NOTCHES, whole=True),
-    "repeat": _between(1, MOST_REPEATS, whole=True),
-    "duration": _between(0, LONGEST_SECONDS),
+_KINDS = ("ref", "coordinate")
+_FILTERS = ("all", "interactive")
+_TARGET = Fields(
+    {
+        "type": Field({"type": "string", "enum": [*_KINDS]}, one_of(*_KINDS)),
+        "ref": Field({"type": "string"}, any_text),
+        "x": Field({"type": "integer"}, number),
+        "y": Field({"type": "integer"}, number),
+    }
+)
+_TARGET_SCHEMA: Json = {
+    **_TARGET.schema,
+    "description": 'An element, {"type": "ref", "ref": "ref_7"}, or a point of the picture of the '
+    'page, {"type": "coordinate", "x": 10, "y": 20}.',
 }
+FIELDS: Mapping[str, Field] = {
+    "tab_id": Field({"type": "string", "description": "Default: the active tab."}, _text),
+    "url": Field(
+        {"type": "string", "description": "navigate: an address, back, forward or reload."}, _text
+    ),
+    "target": Field(_TARGET_SCHEMA, _target),
+    "from": Field(
+        {**_TARGET_SCHEMA, "description": "left_click_drag: the point where it begins."}, _target
+    ),
+    "text": Field(
+        {
+            "type": "string",
+            "description": "type: the text. key, hold_key: keys, as ctrl+a. javascript_exec: an "
+            "expression, without return.",
+        },
+        _text,
+    ),
+    "modifiers": Field(
+        {"type": "string", "description": "Keys held during a click, as ctrl+shift."}, _text
+    ),
+    "query": Field(
+        {"type": "string", "description": "find: what the elements are, in words."}, _text
+    ),
+    "filter": Field(
+        {
+            "type": "string",
+            "enum": [*_FILTERS],
+            "description": "read_page: also what is out of view, or only what takes clicks or "
+            "keys. Default: what is in view.",
+        },
+        one_of(*_FILTERS),
+    ),
+    "depth": Field(
+        {"type": "integer", "description": "read_page: levels of the tree. Default 15."},
+        _whole(1, MOST_DEPTH),
+    ),
+    "ref": Field({"type": "string", "description": "read_page: only below this element."}, _text),
+    "value": Field(
+        {
+            "type": ["string", "number", "boolean"],
+            "description": "form_input: the value; true or false for a checkbox.",
+        },
+        _value,
+    ),
+    "paths": Field(
+        {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "file_upload: files of this desktop.",
+        },
+        _paths,
+    ),
+    "region": Field(
+        {
+            "type": "array",
+            "items": {"type": "integer"},
+            "minItems": 4,
+            "maxItems": 4,
+            "description": "zoom: [x0, y0, x1, y1] in pixels of the picture of the page.",
+        },
+        _region,
+    ),
+    "scroll_direction": Field({"type": "string", "enum": [*DIRECTIONS]}, one_of(*DIRECTIONS)),
+    "scroll_amount": Field(
+        {"type": "integer", "description": f"Notches, 1 to {MOST_NOTCHES}."},
+        _whole(1, MOST_NOTCHES),
+    ),
+    "repeat": Field({"type": "integer", "description": "key: times."}, _whole(1, MOST_REPEATS)),
+    "duration": Field(
+        {
+            "type": "number",
+            "description": f"wait, hold_key: seconds, at most {LONGEST_SECONDS}.",
+        },
+        between(0, LONGEST_SECONDS),
+    ),
+    "document_ids": Field({"type": "array", "items": {"type": "string"}}, _documents),
+}
+"""Every field that members have."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import known
 from deskhand.desktop.programs.program import UserName
 
 from .errors import BadProcessRequest
@@ -17,6 +19,12 @@ LARGEST_NUMBER = 2**53
 
 LARGEST_TERMINAL = 1_000
 """Rows or columns of a terminal."""
+
+_SIZE = ("rows", "columns")
+_START = (
+    *("command", "workdir", "env", "background", "timeout_ms", "name", "output_path"),
+    *("stdin", "pty", *_SIZE, "tool_call_id", "call_age_ms"),
+)
 
 T = TypeVar("T")
 
@@ -96,8 +104,8 @@ class OutputRequest:
     limit: int = 32_768
 
 
-def body_of(data: bytes) -> dict[str, Any]:
-    """Return the JSON object in ``data``."""
+def body_of(data: bytes, *names: str) -> dict[str, Any]:
+    """Return the JSON object in ``data``, whose fields have these names."""
     try:
         body = json.loads(data)
         # JSON permits escaped lone surrogates, which cannot be encoded in UTF-8 later.
@@ -106,12 +114,16 @@ def body_of(data: bytes) -> dict[str, Any]:
         raise BadProcessRequest("Request body must be valid JSON.", str(error)) from error
     if not isinstance(body, dict):
         raise BadProcessRequest("Request body must be valid JSON.", "It has to be an object.")
+    try:
+        known(body, names)
+    except BadField as error:
+        raise BadProcessRequest(error.message, error.detail) from error
     return body
 
 
 def start_request(data: bytes) -> StartRequest:
     """Read the body of a start."""
-    body = body_of(data)
+    body = body_of(data, *_START)
     env = _field(body, "env", dict, {})
     if not all(isinstance(v, str) and _plain(k) and "\0" not in v for k, v in env.items()):
         raise BadProcessRequest("Request body must be valid JSON.", "env maps names to texts.")
@@ -143,7 +155,7 @@ def start_request(data: bytes) -> StartRequest:
 
 def signal_request(data: bytes) -> SignalRequest:
     """Read the body of a signal."""
-    body = body_of(data)
+    body = body_of(data, "signal", "escalate_after_ms")
     name = _field(body, "signal", str, "")
     if not name:
         raise BadProcessRequest("Signal is required.")
@@ -154,14 +166,14 @@ def signal_request(data: bytes) -> SignalRequest:
 
 def input_request(data: bytes) -> InputRequest:
     """Read the body of an input."""
-    body = body_of(data)
+    body = body_of(data, "data", "close")
     text = _field(body, "data", str, "")
     return InputRequest(text.encode(), _field(body, "close", bool, False))
 
 
 def resize_request(data: bytes) -> Terminal:
     """Read the body of a resize."""
-    return _size(body_of(data))
+    return _size(body_of(data, *_SIZE))
 
 
 def output_request(query: Mapping[str, str]) -> OutputRequest:
@@ -197,6 +209,10 @@ def number(query: Mapping[str, str], name: str, default: int) -> int:
 
 def _terminal(body: Mapping[str, Any]) -> Terminal | None:
     if isinstance(body.get("pty"), dict):
+        try:
+            known(body["pty"], _SIZE, "pty.")
+        except BadField as error:
+            raise BadProcessRequest(error.message, error.detail) from error
         return _size(body["pty"])
     return _size(body) if _field(body, "pty", bool, False) else None
 

@@ -21,7 +21,8 @@ def _described(schema: Json, description: str) -> Json:
 
 
 def _body(needed: list[str], fields: Json) -> Json:
-    schema = {"type": "object", "required": needed, "properties": fields}
+    closed = {"type": "object", "additionalProperties": False}
+    schema = {**closed, "required": needed, "properties": fields}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}
 
 
@@ -56,7 +57,13 @@ START = _body(
         "stdin": _described(_FLAG, "Keep the input open for POST {id}/input."),
         "pty": {
             "description": "Run it in a terminal; an object gives its size.",
-            "oneOf": [_FLAG, component("TerminalSize", {"type": "object", "properties": _SIZE})],
+            "oneOf": [
+                _FLAG,
+                component(
+                    "TerminalSize",
+                    {"type": "object", "additionalProperties": False, "properties": _SIZE},
+                ),
+            ],
         },
         **_SIZE,
         "tool_call_id": _described(_TEXT, "Run once by this id; the header goes before."),

@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from deskhand.desktop.actions.fields import Json
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.agent_socket.ancestry import CommandRoot, ProcessLink, RequestOrigin
 from deskhand.desktop.agent_socket.errors import RefusedRequest
@@ -26,6 +25,7 @@ from deskhand.desktop.applications.launcher import ProcessLauncher
 from deskhand.desktop.browser.arguments import refusal_of, refused_switch
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.responder import ActionResponder, action_digest
+from deskhand.desktop.fields import Json
 from deskhand.desktop.git.credential_prompts import Question
 from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.processes.errors import NotRunning

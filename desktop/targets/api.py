@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Request
 
-from deskhand.desktop.actions.requests import decode, known
+from deskhand.desktop.actions.requests import decode
 from deskhand.desktop.actions.schema import json_body
 from deskhand.desktop.capture.frames import Frame
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import known
 from deskhand.desktop.geometry import Point, Region, Size
 from deskhand.desktop.http_errors import answered
 from deskhand.desktop.lease.access import AccessControl

@@ -14,7 +14,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from deskhand.desktop.actions.requests import known
+from deskhand.desktop.fields import known
 from deskhand.desktop.files import schema
 from deskhand.desktop.files.api import AgentFiles, FileRoute
 from deskhand.desktop.files.contents import Incoming

@@ -4,9 +4,10 @@ import difflib
 from dataclasses import dataclass
 from typing import Any
 
-from deskhand.desktop.actions.fields import flag, number, region, text, within, wrong
-from deskhand.desktop.actions.requests import SPACE_FIELDS, known, space_of
+from deskhand.desktop.actions.fields import region, text
+from deskhand.desktop.actions.requests import SPACE_FIELDS, space_of
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import flag, known, number, within, wrong
 from deskhand.desktop.geometry import Region, Size, Space, convert_region, whole
 
 Json = dict[str, Any]

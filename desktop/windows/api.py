@@ -7,10 +7,10 @@ from typing import Annotated, Any, Protocol, cast
 
 from fastapi import APIRouter, Path, Request
 
-from deskhand.desktop.actions.fields import whole_number
-from deskhand.desktop.actions.requests import SPACE_FIELDS, decode, known, space_of
+from deskhand.desktop.actions.requests import SPACE_FIELDS, decode, space_of
 from deskhand.desktop.actions.schema import SPACE, SPACE_RULES, json_body, query_parameters, sized
 from deskhand.desktop.errors import InvalidAction, UnknownWindow
+from deskhand.desktop.fields import known, whole_number
 from deskhand.desktop.geometry import Point, Region, Size, Space, convert, convert_region
 from deskhand.desktop.http_errors import answered, refusal
 from deskhand.desktop.lease.access import AccessControl

@@ -34,7 +34,7 @@ def pairs(node: yaml.Node, what: str) -> dict[str, yaml.Node]:
     return {name: value for name, (_, value) in _entries(node, what, FieldTexts(), text).items()}
 
 
-class Fields:
+class DocumentFields:
     """The fields of one mapping, of which only the known ones may be there."""
 
     def __init__(

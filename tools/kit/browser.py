@@ -13,10 +13,12 @@ import base64
 from collections.abc import Callable
 from typing import Protocol
 
-from deskhand.desktop.pages.members import ACTION, MEMBERS
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.pages.errors import BrowserCallFailed
+from deskhand.desktop.pages.members import ACTION, MEMBERS, BrowserCall, member_call
 from deskhand.desktop.pages.schema import SCHEMA
 from deskhand.tools.conversation.conversation import Image
-from deskhand.tools.kit.support.arguments import INTENT
+from deskhand.tools.kit.support.arguments import INTENT, unusable
 from deskhand.tools.kit.support.spec import (
     HUMAN_IN_CONTROL,
     Json,
@@ -62,9 +64,20 @@ class BrowserTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
+    def read(self, arguments: Json) -> BrowserCall:
+        """Return the call that the desktop will perform; raises ``BadField``."""
+        try:
+            return member_call({one: arguments[one] for one in arguments if one != INTENT})
+        except BrowserCallFailed as error:
+            raise unusable("", error.message) from error
+
     async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
         """Perform a call; cancelling ends it on the desktop too."""
         body = {name: value for name, value in arguments.items() if name != INTENT}
+        try:
+            self.read(body)
+        except BadField as error:
+            return ToolOutcome(error=error.sentence)
         try:
             found = await self._answer(body, context)
         except (MachineRefused, MachineUnavailable) as error:

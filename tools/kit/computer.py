@@ -23,9 +23,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Protocol
 
+from deskhand.desktop.errors import BadField
 from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.conversation.step_target import StepTarget, step_targets
-from deskhand.tools.kit.support.computer_calls import SETTLE_MS, BadCall, DesktopCall, desktop_call
+from deskhand.tools.kit.support.computer_calls import SETTLE_MS, DesktopCall, desktop_call
 from deskhand.tools.kit.support.human_control import HumanControlWait, HumanControlWaits
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
 
@@ -139,8 +140,8 @@ class ComputerTool:
                 wanted = wanted.without_picture()
                 wanted = wanted if self._settles_between else wanted.without_settling()
             done = await self._done(wanted, call.id)
-        except BadCall as error:
-            return _failed(call, str(error))
+        except BadField as error:
+            return _failed(call, error.sentence)
         except (MachineRefused, MachineUnavailable) as error:
             # This result reports no session; the next one does.
             self._control_waits.reported = reported

@@ -22,9 +22,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from urllib.parse import quote
 
-from deskhand.tools.kit.support.arguments import BadArguments, duration, flag, optional_text, text
+from deskhand.desktop.durations import format_duration
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import (
+    Field,
+    Fields,
+    any_text,
+    duration,
+    filled_text,
+    spoken_flag,
+)
+from deskhand.tools.kit.support.arguments import INTENT, CheckedTool, read_arguments, unusable
 from deskhand.tools.kit.support.background_suffix import without_background_suffix
-from deskhand.tools.kit.support.duration import format_duration
 from deskhand.tools.kit.support.process_result import (
     SNAPSHOT_TIMEOUT,
     Unreachable,
@@ -74,7 +83,7 @@ _BROWSER = re.compile(r"(?:^|[;&|(]|\bexec\b)\s*(?:\S*/)?browser(?:\s|$)")
 # Commands that print whole files, for which `read_file` is the better tool.
 _FILE_DUMP = re.compile(r"cat\s|(?:rg|grep)\s.*--include-all|(?:rg|grep)\s+-l\s", re.DOTALL)
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "execute",
     "Run a shell command (sh -c) on this chat's machine and get its output and exit code. "
     "Use it to build, test, install, search and inspect. Give a long command a long timeout "
@@ -83,30 +92,46 @@ _SPEC = ToolSpec(
     "timed_out and names the process, to be looked at with process_output or ended with "
     "process_signal. Prompts get no answer: pass flags such as -y. To read or change "
     "files prefer read_file, write_file and edit_files.",
-    {
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "description": "The command line, run by sh -c."},
-            "timeout": {
-                "type": "string",
-                "description": "How long to wait for it, as 30s, 5m or 1h30m. Default 10s.",
-            },
-            "workdir": {
-                "type": "string",
-                "description": "Directory to run it in, absolute or from the working directory, "
-                "which is the default.",
-            },
-            "run_in_background": {
-                "type": "boolean",
-                "description": "Return at once with a process id. For servers and watchers.",
-            },
-            "model_intent": {
-                "type": "string",
-                "description": "What this is for, in a few words; shown to the user.",
-            },
+    Fields(
+        {
+            "command": Field(
+                {"type": "string", "description": "The command line, run by sh -c."}, filled_text
+            ),
+            "timeout": Field(
+                {
+                    "type": "string",
+                    "description": "How long to wait for it, as 30s, 5m or 1h30m. Default 10s.",
+                },
+                duration,
+                10.0,
+            ),
+            "workdir": Field(
+                {
+                    "type": "string",
+                    "description": "Directory to run it in, absolute or from the working "
+                    "directory, which is the default.",
+                },
+                any_text,
+                "",
+            ),
+            "run_in_background": Field(
+                {
+                    "type": "boolean",
+                    "description": "Return at once with a process id. For servers and watchers.",
+                },
+                spoken_flag,
+                False,
+            ),
+            INTENT: Field(
+                {
+                    "type": "string",
+                    "description": "What this is for, in a few words; shown to the user.",
+                },
+                any_text,
+            ),
         },
-        "required": ["command"],
-    },
+        ("command",),
+    ),
 )
 
 
@@ -119,7 +144,7 @@ class _Run:
     note: str
 
 
-class ExecuteTool:
+class ExecuteTool(CheckedTool):
     """Starts a process, and waits for its exit unless it is a background process."""
 
     def __init__(
@@ -137,11 +162,11 @@ class ExecuteTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Run the command. Cancelling this call leaves the process running."""
         try:
-            run = await _located(self._read(arguments), context)
-        except (BadArguments, *Unreachable) as error:
+            run = await _located(self._read(given), context)
+        except Unreachable as error:
             return ToolOutcome(error=str(error))
         try:
             started, report = await self._start(run, context)
@@ -168,7 +193,7 @@ class ExecuteTool:
         if not context.tool_call_id:
             return None
         try:
-            run = await _located(self._read(arguments), context)
+            run = await _located(self._read(read_arguments(_SPEC, arguments)), context)
             # Providers choose the ids of calls; quoted, an id cannot leave its part of the path.
             call_id = quote(context.tool_call_id, safe="")
             await context.machine.request(
@@ -176,7 +201,7 @@ class ExecuteTool:
             )
             return ToolOutcome(await self._stopped(run, context))
         # In both cases `call` cannot have started a process either.
-        except (BadArguments, NoMachine):
+        except (BadField, NoMachine):
             return None
         except MachineRefused as error:
             # A machine without that route has no record of calls.
@@ -209,20 +234,19 @@ class ExecuteTool:
             result["error"] = f"canceled by the user after {format_duration(took / 1000)}"
         return result
 
-    def _read(self, arguments: Json) -> _Run:
-        command = text(arguments, "command")
-        workdir = optional_text(arguments, "workdir")
-        if flag(arguments, "run_in_background"):
+    def _read(self, given: Json) -> _Run:
+        command, workdir, timeout = given["command"], given["workdir"], given["timeout"]
+        if given["run_in_background"]:
             return _Run(command, workdir, True, 0.0, "")
         plain = without_background_suffix(command)
         if plain is not None:
             return _Run(plain, workdir, True, 0.0, "The trailing & made it a background process.")
-        timeout = duration(arguments, "timeout", "10s")
         if timeout > self._longest:
-            raise BadArguments(
+            raise unusable(
+                "timeout",
                 f"a timeout of {format_duration(timeout)} is over the maximum of "
                 f"{format_duration(self._longest)}: "
-                f"set run_in_background and look at it with {self._output_tool}"
+                f"set run_in_background and look at it with {self._output_tool}",
             )
         return _Run(command, workdir, False, timeout, _dump_note(command))
 

@@ -8,10 +8,11 @@ the next call.
 import base64
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from deskhand.desktop.fields import Field, Fields, spoken_flag, word, written, wrong
 from deskhand.tools.conversation.conversation import Image
-from deskhand.tools.kit.support.arguments import BadArguments, text
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.process_result import Unreachable, json_object
 from deskhand.tools.kit.support.spec import (
     Json,
@@ -70,7 +71,7 @@ class ForeignPictures(Protocol):
         """
 
 
-class ListMcpToolsTool:
+class ListMcpToolsTool(CheckedTool):
     """Lists the tools of the servers, and what keeps others from working."""
 
     def __init__(self, approvals: McpApprovals) -> None:
@@ -81,10 +82,10 @@ class ListMcpToolsTool:
         """Name, description and argument schema, as sent to a model."""
         return LIST_SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """List the tools."""
         try:
-            refresh = {"refresh": "true"} if arguments.get("refresh") is True else {}
+            refresh = {"refresh": "true"} if given["refresh"] else {}
             listed = await _approved_catalog(self._approvals, context, refresh)
         except Unreachable as error:
             return ToolOutcome.of_error(error)
@@ -95,7 +96,7 @@ class ListMcpToolsTool:
         return ToolOutcome({"tools": listed["tools"], "servers": servers})
 
 
-class CallMcpToolTool:
+class CallMcpToolTool(CheckedTool):
     """Calls a tool of a server; without ``pictures`` its pictures are only named."""
 
     def __init__(self, approvals: McpApprovals, pictures: ForeignPictures | None = None) -> None:
@@ -107,19 +108,12 @@ class CallMcpToolTool:
         """Name, description and argument schema, as sent to a model."""
         return CALL_SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Call the tool; cancelling makes the server stop."""
-        try:
-            name = text(arguments, "tool_name").strip()
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
-        given = arguments.get("arguments") or {}
-        if not isinstance(given, dict):
-            return ToolOutcome(error="arguments must be an object")
         try:
             # A desktop that has just been started does not know the stored approvals.
             await _approved_catalog(self._approvals, context, {})
-            body = {"tool_name": name, "arguments": given}
+            body = {"tool_name": given["tool_name"], "arguments": given["arguments"] or {}}
             answer = json_object(
                 await context.machine.request("POST", _CALL, json=body, timeout=TIMEOUT)
             )
@@ -153,7 +147,7 @@ class CallMcpToolTool:
         return ToolOutcome(value, pictures=tuple(pictures))
 
 
-class ApproveMcpServerTool:
+class ApproveMcpServerTool(CheckedTool):
     """Asks a person for the approval of a server. The question is made of its definition."""
 
     def __init__(self, approvals: McpApprovals) -> None:
@@ -164,13 +158,11 @@ class ApproveMcpServerTool:
         """Name, description and argument schema, as sent to a model."""
         return APPROVE_SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Wait for the answer, or for the time in which it must come."""
+        name = given["server"]
         try:
-            name = text(arguments, "server").strip()
             listed = await _approved_catalog(self._approvals, context, {})
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
         except Unreachable as error:
             return ToolOutcome.of_error(error)
         waiting = [one for one in _waiting(listed) if one.name == name]
@@ -207,6 +199,12 @@ def _waiting(listed: Json) -> Sequence[WaitingServer]:
     ]
 
 
+def _mapping(name: str, value: Any) -> Json:
+    if not isinstance(value, dict):
+        raise wrong(name, "an object")
+    return value
+
+
 def _shown(block: Json) -> str:
     return str(block["text"]) or MEDIA.format(kind=block["type"], media_type=block["media_type"])
 
@@ -218,32 +216,27 @@ def _bytes(block: Json) -> bytes:
         raise UnusablePicture("its data are not base64") from error
 
 
-LIST_SPEC = ToolSpec(
+LIST_SPEC = ToolSpec.of(
     LIST,
     "List the tools of the MCP servers that .mcp.json in the working directory names, with their "
     "arguments, and the state of each server.",
-    {"type": "object", "properties": {"refresh": {"type": "boolean"}}},
+    Fields({"refresh": Field({"type": "boolean"}, spoken_flag, False)}),
 )
-CALL_SPEC = ToolSpec(
+CALL_SPEC = ToolSpec.of(
     CALL,
     "Call a tool of list_mcp_tools.",
-    {
-        "type": "object",
-        "properties": {
-            "tool_name": {"type": "string", "description": "As server__tool."},
-            "arguments": {"type": "object"},
+    Fields(
+        {
+            "tool_name": Field({"type": "string", "description": "As server__tool."}, word),
+            "arguments": Field({"type": "object"}, written(_mapping)),
         },
-        "required": ["tool_name"],
-    },
+        ("tool_name",),
+    ),
 )
-APPROVE_SPEC = ToolSpec(
+APPROVE_SPEC = ToolSpec.of(
     APPROVE,
     "Ask a person to let an MCP server run whose state is needs_approval.",
-    {
-        "type": "object",
-        "properties": {"server": {"type": "string", "description": "Its name."}},
-        "required": ["server"],
-    },
+    Fields({"server": Field({"type": "string", "description": "Its name."}, word)}, ("server",)),
 )
 
 

@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from deskhand.tools.kit.support.arguments import BadArguments, text
+from deskhand.desktop.fields import Field, Fields, word
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.kit.support.workdir_path import absolute_path
 
@@ -21,7 +22,7 @@ class Questions(Protocol):
         """Ask a person for the call of a context; return the answer."""
 
 
-class AttachFileTool:
+class AttachFileTool(CheckedTool):
     """Attaches a file of the machine to the chat."""
 
     def __init__(self, attachments: Attachments) -> None:
@@ -32,17 +33,13 @@ class AttachFileTool:
         """Name, description and argument schema, as sent to a model."""
         return ATTACH
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Attach the file."""
-        try:
-            path = text(arguments, "path").strip()
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
-        path = await absolute_path(path, context)
+        path = await absolute_path(given["path"], context)
         return ToolOutcome(await self._attachments.attach(context.chat_id, path))
 
 
-class RequestHumanTool:
+class RequestHumanTool(CheckedTool):
     """Asks a person."""
 
     def __init__(self, questions: Questions) -> None:
@@ -53,41 +50,37 @@ class RequestHumanTool:
         """Name, description and argument schema, as sent to a model."""
         return REQUEST_HUMAN
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Wait for the answer, without a timeout."""
-        try:
-            reason = text(arguments, "reason")
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
-        return ToolOutcome({"answer": await self._questions.ask_person(context, reason.strip())})
+        answer = await self._questions.ask_person(context, given["reason"])
+        return ToolOutcome({"answer": answer})
 
 
-ATTACH = ToolSpec(
+ATTACH = ToolSpec.of(
     "attach_file",
     "Deliver a file of this machine, as it is now, to the person or agent that gave you the "
     "task: a download, a document, a picture. They see it beside your report and keep it when the "
     "machine is gone.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "Absolute, or from the working directory.",
-            }
+    Fields(
+        {
+            "path": Field(
+                {"type": "string", "description": "Absolute, or from the working directory."}, word
+            )
         },
-        "required": ["path"],
-    },
+        ("path",),
+    ),
 )
-REQUEST_HUMAN = ToolSpec(
+REQUEST_HUMAN = ToolSpec.of(
     "request_human",
     "Ask a person for what only a person can do or decide: to sign in, to solve a captcha, to "
     "choose. The person can use your desktop meanwhile. Returns the answer; look at the screen "
     "again before you go on.",
-    {
-        "type": "object",
-        "properties": {
-            "reason": {"type": "string", "description": "What you need, in one or two sentences."}
+    Fields(
+        {
+            "reason": Field(
+                {"type": "string", "description": "What you need, in one or two sentences."}, word
+            )
         },
-        "required": ["reason"],
-    },
+        ("reason",),
+    ),
 )

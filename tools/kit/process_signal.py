@@ -2,33 +2,39 @@
 
 from urllib.parse import quote
 
-from deskhand.tools.kit.support.arguments import BadArguments, number, optional_text, text
+from deskhand.desktop.fields import Field, Fields, count, one_of, word
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 SIGNALS = ("terminate", "kill", "interrupt")
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "process_signal",
     "End a process that execute left running, with everything that it started. terminate asks "
     "it to end, kill forces it, interrupt is Ctrl+C. Prefer terminate, and kill what does not "
     "end by it.",
-    {
-        "type": "object",
-        "properties": {
-            "process_id": {"type": "string", "description": "The id that execute gave."},
-            "signal": {"type": "string", "enum": list(SIGNALS)},
-            "escalate_after_ms": {
-                "type": "integer",
-                "description": "After a terminate: kill what is left so much later.",
-            },
+    Fields(
+        {
+            "process_id": Field(
+                {"type": "string", "description": "The id that execute gave."}, word
+            ),
+            "signal": Field({"type": "string", "enum": list(SIGNALS)}, one_of(*SIGNALS)),
+            "escalate_after_ms": Field(
+                {
+                    "type": "integer",
+                    "description": "After a terminate: kill what is left so much later.",
+                },
+                count,
+                0,
+            ),
         },
-        "required": ["process_id", "signal"],
-    },
+        ("process_id", "signal"),
+    ),
 )
 
 
-class ProcessSignalTool:
+class ProcessSignalTool(CheckedTool):
     """Sends a signal to a whole process tree."""
 
     @property
@@ -36,19 +42,12 @@ class ProcessSignalTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Send the signal, without waiting for the exit."""
-        try:
-            process_id = text(arguments, "process_id").strip()
-            name = optional_text(arguments, "signal").strip()
-            if name not in SIGNALS:
-                raise BadArguments(f'signal must be terminate, kill or interrupt, not "{name}"')
-            body: Json = {"signal": name}
-            # 0 is left out like a missing value: the process gets no second signal.
-            if later := number(arguments, "escalate_after_ms"):
-                body["escalate_after_ms"] = later
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
+        process_id, body = given["process_id"], {"signal": given["signal"]}
+        # 0 is left out like a missing value: the process gets no second signal.
+        if later := given["escalate_after_ms"]:
+            body["escalate_after_ms"] = later
         try:
             response = await context.machine.request(
                 "POST", f"/api/v0/processes/{quote(process_id, safe='')}/signal", json=body

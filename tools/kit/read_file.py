@@ -1,33 +1,36 @@
 """The tool that reads text files and lists directories."""
 
-from deskhand.tools.kit.support.arguments import BadArguments, number, text
+from deskhand.desktop.fields import Field, Fields, count, word
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.process_result import Unreachable, json_object
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.kit.support.workdir_path import absolute_path
 
 MOST_ENTRIES = 1_000
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "read_file",
     "Read a text file on this chat's machine with numbered lines, or list a directory. What "
     "does not fit in one answer is left out and the note says at which line to continue: page "
     "with offset and limit, files of any size. Read before you edit.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "Absolute, or from the working directory.",
-            },
-            "offset": {"type": "integer", "description": "First line, from 1 on. Default 1."},
-            "limit": {"type": "integer", "description": "How many lines. Default: what fits."},
+    Fields(
+        {
+            "path": Field(
+                {"type": "string", "description": "Absolute, or from the working directory."}, word
+            ),
+            "offset": Field(
+                {"type": "integer", "description": "First line, from 1 on. Default 1."}, count, 0
+            ),
+            "limit": Field(
+                {"type": "integer", "description": "How many lines. Default: what fits."}, count, 0
+            ),
         },
-        "required": ["path"],
-    },
+        ("path",),
+    ),
 )
 
 
-class ReadFileTool:
+class ReadFileTool(CheckedTool):
     """Reads a range of lines of a file, or of the entries of a directory."""
 
     @property
@@ -35,20 +38,16 @@ class ReadFileTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Read the file; if the path is a directory, list it."""
-        try:
-            path = text(arguments, "path").strip()
-            offset, limit = number(arguments, "offset"), number(arguments, "limit")
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
+        offset, limit = given["offset"], given["limit"]
         # ``partial`` returns the lines that fit with a note, where the service would refuse a long
         # file.
         params = {"partial": "true"}
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
         try:
-            params["path"] = path = await absolute_path(path, context)
+            params["path"] = path = await absolute_path(given["path"], context)
             response = json_object(
                 await context.machine.request("GET", "/api/v0/read-file-lines", params=params)
             )

@@ -1,35 +1,43 @@
 """The tool that reads the screen as text."""
 
-from deskhand.tools.kit.support.arguments import BadArguments, flag, number
+from deskhand.desktop.fields import Field, Fields, count, spoken_flag
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 PATIENCE = 25.0
 """Timeout in seconds. A desktop returns what it has of a tree after 5 s, and may start first."""
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "read_screen",
     "Read what the windows on your screen show as text: one line a widget, with its role, name, "
     "ref and the point of its middle for the computer tool. It is exact and takes fewer tokens "
     "than a screenshot of a page with much text. A canvas, a picture or a terminal shows nothing "
     "here: take a screenshot of them.",
-    {
-        "type": "object",
-        "properties": {
-            "interactive": {
-                "type": "boolean",
-                "description": "Only what takes clicks or keys. Default false.",
-            },
-            "offset": {
-                "type": "integer",
-                "description": "The line to begin with, where a note names one. Default 0.",
-            },
-        },
-    },
+    Fields(
+        {
+            "interactive": Field(
+                {
+                    "type": "boolean",
+                    "description": "Only what takes clicks or keys. Default false.",
+                },
+                spoken_flag,
+                False,
+            ),
+            "offset": Field(
+                {
+                    "type": "integer",
+                    "description": "The line to begin with, where a note names one. Default 0.",
+                },
+                count,
+                0,
+            ),
+        }
+    ),
 )
 
 
-class ReadScreenTool:
+class ReadScreenTool(CheckedTool):
     """Reads one page of the widgets on the screen, one on each line."""
 
     @property
@@ -37,13 +45,9 @@ class ReadScreenTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Read the widgets."""
-        try:
-            interactive, offset = flag(arguments, "interactive"), number(arguments, "offset")
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
-        params = {"interactive": str(interactive).lower(), "offset": str(offset)}
+        params = {name: str(given[name]).lower() for name in ("interactive", "offset")}
         try:
             page = await context.machine.request(
                 "GET", "/api/v0/desktop/accessibility/text", params=params, timeout=PATIENCE

@@ -2,28 +2,38 @@
 
 from typing import Protocol
 
-from deskhand.tools.kit.support.arguments import BadArguments, check_known, flag, text
+from deskhand.desktop.fields import Field, Fields, filled_text, optional_word, spoken_flag
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "save_playbook",
     "Save what an agent of yours did as a playbook, which can be replayed without a model, and "
     "return its YAML. Do it after a run that did the task well and will be needed again.",
-    {
-        "type": "object",
-        "properties": {
-            "chat_id": {"type": "string", "description": "The agent, which has ended its work."},
-            "name": {
-                "type": "string",
-                "description": "Of a-z, 0-9, - and _; by default made of the title.",
-            },
-            "replace": {
-                "type": "boolean",
-                "description": "Replace a playbook of that name. Default false.",
-            },
+    Fields(
+        {
+            "chat_id": Field(
+                {"type": "string", "description": "The agent, which has ended its work."},
+                filled_text,
+            ),
+            "name": Field(
+                {
+                    "type": "string",
+                    "description": "Of a-z, 0-9, - and _; by default made of the title.",
+                },
+                optional_word,
+            ),
+            "replace": Field(
+                {
+                    "type": "boolean",
+                    "description": "Replace a playbook of that name. Default false.",
+                },
+                spoken_flag,
+                False,
+            ),
         },
-        "required": ["chat_id"],
-    },
+        ("chat_id",),
+    ),
 )
 
 
@@ -36,7 +46,7 @@ class SavedPlaybooks(Protocol):
         """Save the run of a child of ``caller``; return name and YAML, or raise ``ValueError``."""
 
 
-class SavePlaybookTool:
+class SavePlaybookTool(CheckedTool):
     """Saves runs as playbooks."""
 
     def __init__(self, playbooks: SavedPlaybooks) -> None:
@@ -47,15 +57,12 @@ class SavePlaybookTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Save a run."""
         try:
-            check_known(arguments, _SPEC.schema)
-            chat_id, replace = text(arguments, "chat_id"), flag(arguments, "replace")
-            wanted = text(arguments, "name") if arguments.get("name") else None
             name, written = await self._playbooks.save_for(
-                context.chat_id, chat_id, wanted, replace=replace
+                context.chat_id, given["chat_id"], given["name"], replace=given["replace"]
             )
-        except (BadArguments, ValueError) as error:
+        except ValueError as error:
             return ToolOutcome(error=str(error))
         return ToolOutcome({"name": name, "yaml": written})

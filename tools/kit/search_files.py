@@ -1,6 +1,7 @@
 """The tool that finds lines and files in a tree."""
 
-from deskhand.tools.kit.support.arguments import BadArguments, flag, number, optional_text, text
+from deskhand.desktop.fields import Field, Fields, any_text, count, spoken_flag, word
+from deskhand.tools.kit.support.arguments import CheckedTool, unusable
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.kit.support.workdir_path import absolute_path
@@ -10,43 +11,66 @@ MOST = 200
 PATIENCE = 30.0
 """Timeout in seconds. After 10 s the machine returns the matches that it has found so far."""
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "search_files",
     "Find text in the files of a directory on this chat's machine by a regular expression, or "
     "find files by name with a glob alone. What git ignores is left out, hidden files are not. "
     "Use it instead of grep, rg or find: it answers with paths and line numbers for read_file "
     "and edit_files, and pages with offset.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "Directory or one file; absolute, or from the working directory.",
-            },
-            "pattern": {
-                "type": "string",
-                "description": "Regular expression, looked for line by line. Leave it out to "
-                "list the files that the glob fits.",
-            },
-            "glob": {
-                "type": "string",
-                "description": "Which files, as in .gitignore: *.py, src/**/*.{c,h}; with ! in "
-                "front which not. Several: one a line.",
-            },
-            "literal": {"type": "boolean", "description": "The pattern is plain text."},
-            "ignore_case": {"type": "boolean", "description": "Upper and lower case alike."},
-            "offset": {"type": "integer", "description": "How many finds to skip. Default 0."},
-            "limit": {
-                "type": "integer",
-                "description": f"How many finds at most. Default {USUAL_LIMIT}, most {MOST}.",
-            },
+    Fields(
+        {
+            "path": Field(
+                {
+                    "type": "string",
+                    "description": "Directory or one file; absolute, or from the working "
+                    "directory.",
+                },
+                word,
+            ),
+            "pattern": Field(
+                {
+                    "type": "string",
+                    "description": "Regular expression, looked for line by line. Leave it out to "
+                    "list the files that the glob fits.",
+                },
+                any_text,
+                "",
+            ),
+            "glob": Field(
+                {
+                    "type": "string",
+                    "description": "Which files, as in .gitignore: *.py, src/**/*.{c,h}; with ! in "
+                    "front which not. Several: one a line.",
+                },
+                any_text,
+                "",
+            ),
+            "literal": Field(
+                {"type": "boolean", "description": "The pattern is plain text."}, spoken_flag, False
+            ),
+            "ignore_case": Field(
+                {"type": "boolean", "description": "Upper and lower case alike."},
+                spoken_flag,
+                False,
+            ),
+            "offset": Field(
+                {"type": "integer", "description": "How many finds to skip. Default 0."}, count, 0
+            ),
+            "limit": Field(
+                {
+                    "type": "integer",
+                    "description": f"How many finds at most. Default {USUAL_LIMIT}, most {MOST}.",
+                },
+                count,
+                0,
+            ),
         },
-        "required": ["path"],
-    },
+        ("path",),
+    ),
 )
 
 
-class SearchFilesTool:
+class SearchFilesTool(CheckedTool):
     """Searches files and returns one page of matches, one on each line."""
 
     @property
@@ -54,12 +78,9 @@ class SearchFilesTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Run the search."""
-        try:
-            body = _body(arguments)
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
+        body = _body(given)
         try:
             body["path"] = await absolute_path(body["path"], context)
             response = await context.machine.request(
@@ -72,18 +93,14 @@ class SearchFilesTool:
         return ToolOutcome(_result(response))
 
 
-def _body(arguments: Json) -> Json:
+def _body(given: Json) -> Json:
     body: Json = {
-        "path": text(arguments, "path").strip(),
-        "pattern": optional_text(arguments, "pattern"),
-        "globs": [line for line in optional_text(arguments, "glob").splitlines() if line.strip()],
-        "literal": flag(arguments, "literal"),
-        "ignore_case": flag(arguments, "ignore_case"),
-        "offset": number(arguments, "offset"),
-        "limit": min(number(arguments, "limit") or USUAL_LIMIT, MOST),
+        **{name: given[name] for name in ("path", "pattern", "literal", "ignore_case", "offset")},
+        "globs": [line for line in given["glob"].splitlines() if line.strip()],
+        "limit": min(given["limit"] or USUAL_LIMIT, MOST),
     }
     if not body["pattern"] and not body["globs"]:
-        raise BadArguments("pattern is required unless glob says which files to list")
+        raise unusable("pattern", "pattern is required unless glob says which files to list")
     return body
 
 

@@ -8,8 +8,9 @@ its result.
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from deskhand.desktop.fields import Field, Fields, word
 from deskhand.tools.conversation.step_target import step_targets
-from deskhand.tools.kit.support.arguments import BadArguments, text
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.spec import (
     HUMAN_IN_CONTROL,
     Json,
@@ -70,7 +71,7 @@ class NoAudit:
         """Write nothing."""
 
 
-class TypeSecretTool:
+class TypeSecretTool(CheckedTool):
     """Types a secret into the focused field.
 
     ``above`` are the ancestors of the calling chat, and ``execute`` is true if it runs programs.
@@ -94,13 +95,9 @@ class TypeSecretTool:
         """Name, description and argument schema, as sent to a model."""
         return TYPE_SECRET
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Type the secret, after the desktop has registered its value for redaction."""
-        chats = (context.chat_id, *self._above)
-        try:
-            name = text(arguments, "name").strip()
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
+        chats, name = (context.chat_id, *self._above), given["name"]
         found = {
             one.name: one
             for one in self._secrets.given(chats)
@@ -148,14 +145,10 @@ class TypeSecretTool:
 
 
 NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"
-TYPE_SECRET = ToolSpec(
+TYPE_SECRET = ToolSpec.of(
     "type_secret",
     "Type a secret that a person entrusted to you, such as a password, into the field that has "
     "the keyboard: click the field first. You name it and never see it. A wrong name is answered "
     "with the names that you have. Some are for the pages of some sites only.",
-    {
-        "type": "object",
-        "properties": {"name": {"type": "string", "description": "Which secret."}},
-        "required": ["name"],
-    },
+    Fields({"name": Field({"type": "string", "description": "Which secret."}, word)}, ("name",)),
 )

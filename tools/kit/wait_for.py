@@ -7,10 +7,11 @@ the tool waits for the end of that, and then begins the wait again.
 
 import base64
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
+from deskhand.desktop.fields import Field, Fields, any_text, anything, count, outside
 from deskhand.tools.conversation.conversation import Image
-from deskhand.tools.kit.support.arguments import BadArguments, check_known, number
+from deskhand.tools.kit.support.arguments import CheckedTool, unusable
 from deskhand.tools.kit.support.spec import (
     HUMAN_IN_CONTROL,
     Json,
@@ -27,41 +28,60 @@ PATIENCE = 30.0
 """Seconds beyond the wait itself in which the desktop must answer."""
 _CONDITIONS = ("text", "window", "changed_region", "quiet_ms", "process", "url")
 
-_SPEC = ToolSpec(
+
+def _patience(name: str, value: Any) -> int:
+    seconds = count(name, value)
+    if seconds > LONGEST_SECONDS:
+        raise outside(name, f"is at most {LONGEST_SECONDS}")
+    return seconds
+
+
+# The desktop checks the values of the conditions.
+_SPEC = ToolSpec.of(
     "wait_for",
     "Wait until something happens on your screen, and see it then: use it instead of wait or "
     "repeated screenshots for a download, a page, a dialog, a command. All conditions that you "
     "give must hold at one moment. After the timeout you get what was there instead.",
-    {
-        "type": "object",
-        "properties": {
-            "text": {
-                "type": "string",
-                "description": "Part of a text that a window shows, in any case. Not in terminals "
-                "and pictures.",
-            },
-            "window": {"type": "string", "description": "Part of the title of a window."},
-            "changed_region": {
-                "type": "array",
-                "items": {"type": "integer"},
-                "description": "[x1, y1, x2, y2] in pixels of a screenshot: it shows something "
-                "else than now.",
-            },
-            "quiet_ms": {
-                "type": "integer",
-                "description": "For so many milliseconds nothing moves.",
-            },
-            "process": {
-                "type": "string",
-                "description": "Id of a process of execute that ends.",
-            },
-            "url": {"type": "string", "description": "Part of the URL of a page."},
-            "timeout_seconds": {
-                "type": "integer",
-                "description": f"Default {USUAL_SECONDS}, most {LONGEST_SECONDS}.",
-            },
-        },
-    },
+    Fields(
+        {
+            "text": Field(
+                {
+                    "type": "string",
+                    "description": "Part of a text that a window shows, in any case. Not in "
+                    "terminals and pictures.",
+                },
+                any_text,
+            ),
+            "window": Field(
+                {"type": "string", "description": "Part of the title of a window."}, any_text
+            ),
+            "changed_region": Field(
+                {
+                    "type": "array",
+                    "items": {"type": "integer"},
+                    "description": "[x1, y1, x2, y2] in pixels of a screenshot: it shows something "
+                    "else than now.",
+                },
+                anything,
+            ),
+            "quiet_ms": Field(
+                {"type": "integer", "description": "For so many milliseconds nothing moves."},
+                anything,
+            ),
+            "process": Field(
+                {"type": "string", "description": "Id of a process of execute that ends."}, any_text
+            ),
+            "url": Field({"type": "string", "description": "Part of the URL of a page."}, any_text),
+            "timeout_seconds": Field(
+                {
+                    "type": "integer",
+                    "description": f"Default {USUAL_SECONDS}, most {LONGEST_SECONDS}.",
+                },
+                _patience,
+                0,
+            ),
+        }
+    ),
 )
 
 
@@ -72,7 +92,7 @@ class ScreenshotStore(Protocol):
         """Store a screenshot."""
 
 
-class WaitForTool:
+class WaitForTool(CheckedTool):
     """Waits for conditions and returns the screenshot of the moment at which they hold."""
 
     def __init__(self, pictures: Callable[[str], ScreenshotStore]) -> None:
@@ -84,12 +104,9 @@ class WaitForTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Wait; cancelling ends the wait on the desktop too."""
-        try:
-            body = _body(arguments)
-        except BadArguments as error:
-            return ToolOutcome(error=str(error))
+        body = _body(given)
         try:
             found = await self._awaited(body, context)
         except (MachineRefused, MachineUnavailable) as error:
@@ -122,12 +139,8 @@ class WaitForTool:
                     raise
 
 
-def _body(arguments: Json) -> Json:
-    given = {name: arguments[name] for name in _CONDITIONS if arguments.get(name) is not None}
-    check_known(arguments, _SPEC.schema)
-    if not given:
-        raise BadArguments(f"give one of: {', '.join(_CONDITIONS)}")
-    seconds = number(arguments, "timeout_seconds") or USUAL_SECONDS
-    if seconds > LONGEST_SECONDS:
-        raise BadArguments(f"timeout_seconds is at most {LONGEST_SECONDS}")
-    return {**given, "timeout_seconds": seconds}
+def _body(given: Json) -> Json:
+    wanted = {name: given[name] for name in _CONDITIONS if given[name] is not None}
+    if not wanted:
+        raise unusable("", f"give one of: {', '.join(_CONDITIONS)}")
+    return {**wanted, "timeout_seconds": given["timeout_seconds"] or USUAL_SECONDS}

@@ -1,29 +1,28 @@
 """The tool that writes whole files."""
 
-from deskhand.tools.kit.support.arguments import BadArguments, optional_text, text
+from deskhand.desktop.fields import Field, Fields, any_text, word
+from deskhand.tools.kit.support.arguments import CheckedTool
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
 from deskhand.tools.kit.support.workdir_path import absolute_path
 
-_SPEC = ToolSpec(
+_SPEC = ToolSpec.of(
     "write_file",
     "Write a file on this chat's machine: a new one, or all of an old one anew. Missing "
     "directories are made. To change parts of a file use edit_files.",
-    {
-        "type": "object",
-        "properties": {
-            "path": {
-                "type": "string",
-                "description": "Absolute, or from the working directory.",
-            },
-            "content": {"type": "string", "description": "The whole content."},
+    Fields(
+        {
+            "path": Field(
+                {"type": "string", "description": "Absolute, or from the working directory."}, word
+            ),
+            "content": Field({"type": "string", "description": "The whole content."}, any_text),
         },
-        "required": ["path", "content"],
-    },
+        ("path", "content"),
+    ),
 )
 
 
-class WriteFileTool:
+class WriteFileTool(CheckedTool):
     """Writes the whole content of a file."""
 
     @property
@@ -31,15 +30,11 @@ class WriteFileTool:
         """Name, description and argument schema, as sent to a model."""
         return _SPEC
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Write the file."""
         try:
-            path = text(arguments, "path").strip()
-            content = optional_text(arguments, "content").encode()
-        except (BadArguments, UnicodeEncodeError) as error:
-            return ToolOutcome(error=str(error))
-        try:
-            params = {"path": await absolute_path(path, context)}
+            params = {"path": await absolute_path(given["path"], context)}
+            content = given["content"].encode()
             await context.machine.request(
                 "POST", "/api/v0/write-file", params=params, content=content
             )

@@ -9,11 +9,12 @@ from typing import Any
 
 from starlette.requests import Request
 
+from deskhand.desktop.fields import wrong
 from deskhand.desktop.mcp.advice import instructions
 from deskhand.desktop.mcp.calls.desktop_calls import RECORDINGS, SCREENSHOT, guarded
 from deskhand.desktop.mcp.calls.seen_screens import SeenScreens
 from deskhand.desktop.mcp.calls.tool_results import result_of
-from deskhand.desktop.mcp.errors import BadMcpArguments, McpError, UnknownMcpTool
+from deskhand.desktop.mcp.errors import McpError, UnknownMcpTool
 from deskhand.desktop.mcp.ports import McpCaller
 from deskhand.desktop.mcp.selection import ToolSelection, selection_of
 from deskhand.desktop.mcp.tool import McpResult, McpTool
@@ -118,17 +119,19 @@ class PlaneCalls:
 
     async def call(self, name: str, arguments: Json) -> McpResult:
         """Execute a call as a step of the caller's chat; raises ``UnknownMcpTool``."""
-        if name not in {tool.name for tool in self.tools()}:
-            raise UnknownMcpTool(name)
-        return await guarded(self._called(name, dict(arguments)))
+        for tool in self.tools():
+            if tool.name == name:
+                return await guarded(self._called(tool, dict(arguments)))
+        raise UnknownMcpTool(name)
 
-    async def _called(self, name: str, arguments: Json) -> McpResult:
+    async def _called(self, called: McpTool, arguments: Json) -> McpResult:
+        given, name = called.arguments.read(arguments), called.name
         try:
             chat = await self._chat(arguments.pop(CHAT, None))
             self._noted |= {"tool": name, "chat": chat}
             call_id = f"mcp_{uuid.uuid4().hex}"
             if name not in ON_DESKTOP:
-                limited = within_limits(name, arguments)
+                limited = within_limits(name, arguments, given)
                 outcome = await self._outcome(name, limited, chat, call_id)
                 return self._with_page(result_of(name, outcome.value, outcome.error))
             tool = ChatTool(name, self._seen, f"{self._key}\n{chat}", self._selection)
@@ -231,10 +234,10 @@ class PlaneCalls:
         try:
             chat = str(uuid.UUID(str(wanted)))
         except ValueError:
-            raise BadMcpArguments("chat must be the id of a chat") from None
+            raise wrong(CHAT, "the id of a chat") from None
         # Access control checks the header, and this argument stands in its place.
         if not await self._speaks_for(chat):
-            raise BadMcpArguments("this credential speaks for another chat")
+            raise McpError("this credential speaks for another chat")
         return (await self._chats.get(chat)).id
 
     async def _speaks_for(self, chat_id: str) -> bool:

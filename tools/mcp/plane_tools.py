@@ -5,8 +5,11 @@ Their names and arguments are those of `tools.kit`, which a test compares.
 
 from dataclasses import replace
 
-from deskhand.desktop.mcp.tool import Json, McpTool
+from deskhand.desktop.fields import Field, Fields, Json, any_text
+from deskhand.desktop.mcp.tool import McpTool
 from deskhand.desktop.mcp.tool_table import COMPUTER, FILES, RECORD, SHELL
+from deskhand.tools.kit.subagents import CLOSE, LIST, MESSAGE, SPAWN, WAIT
+from deskhand.tools.kit.support.spec import ToolSpec
 
 CHAT = "chat"
 """Argument of every tool over HTTP: id of the chat that the call belongs to."""
@@ -14,8 +17,15 @@ CHAT = "chat"
 _TEXT: Json = {"type": "string"}
 _WHOLE: Json = {"type": "integer"}
 _FLAG: Json = {"type": "boolean"}
-_AGENT: Json = {"chat_id": _TEXT}
 _STATUS: Json = {"chat_id": _TEXT, "status": _TEXT}
+
+
+def _as_in(spec: ToolSpec, schemas: Json, *required: str) -> Fields:
+    """Return arguments with short schemas, read as by the tool of chats."""
+    known = spec.fields.of if spec.fields else {}
+    short = {name: replace(known[name], schema=schema) for name, schema in schemas.items()}
+    return Fields(short, required)
+
 
 AGENTS: tuple[McpTool, ...] = (
     McpTool(
@@ -25,14 +35,20 @@ AGENTS: tuple[McpTool, ...] = (
         "Start an agent on a desktop of its own, with mouse, keyboard, browser and terminal; "
         "return its chat_id at once. It knows nothing of this conversation: put all it needs into "
         "the prompt. Its work is recorded.",
-        {
-            "prompt": _TEXT,
-            "title": _TEXT,
-            "model": _TEXT,
-            "budget": {"type": "object", "description": "steps, minutes, tokens or usd at most."},
-        },
+        _as_in(
+            SPAWN,
+            {
+                "prompt": _TEXT,
+                "title": _TEXT,
+                "model": _TEXT,
+                "budget": {
+                    "type": "object",
+                    "description": "steps, minutes, tokens or usd at most.",
+                },
+            },
+            "prompt",
+        ),
         {**_STATUS, "live_url": _TEXT},
-        ("prompt",),
         open_world=True,
     ),
     McpTool(
@@ -41,12 +57,15 @@ AGENTS: tuple[McpTool, ...] = (
         "Wait for an agent",
         "Wait until an agent is through, and return its report. timed_out: it works on, so wait "
         "again. requires_action: a person must answer its question at run_url.",
-        {
-            **_AGENT,
-            "timeout_seconds": {"type": "number", "description": "Most and default: 44."},
-        },
+        _as_in(
+            WAIT,
+            {
+                "chat_id": _TEXT,
+                "timeout_seconds": {"type": "number", "description": "Most and default: 44."},
+            },
+            "chat_id",
+        ),
         {**_STATUS, "report": _TEXT, "timed_out": _FLAG},
-        ("chat_id",),
         read_only=True,
         idempotent=True,
     ),
@@ -55,9 +74,12 @@ AGENTS: tuple[McpTool, ...] = (
         "message_agent",
         "Send a message to an agent",
         "Send a message to an agent: read when its turn ends, or at once with interrupt.",
-        {**_AGENT, "message": _TEXT, "interrupt": _FLAG},
+        _as_in(
+            MESSAGE,
+            {"chat_id": _TEXT, "message": _TEXT, "interrupt": _FLAG},
+            *("chat_id", "message"),
+        ),
         _STATUS,
-        ("chat_id", "message"),
         open_world=True,
     ),
     McpTool(
@@ -65,9 +87,8 @@ AGENTS: tuple[McpTool, ...] = (
         "close_agent",
         "End an agent",
         "End an agent: its turn stops, its recording is stored.",
-        _AGENT,
+        _as_in(CLOSE, {"chat_id": _TEXT}, "chat_id"),
         _STATUS,
-        ("chat_id",),
         destructive=True,
         idempotent=True,
     ),
@@ -76,7 +97,7 @@ AGENTS: tuple[McpTool, ...] = (
         "list_agents",
         "List agents",
         "List the agents that this chat has started.",
-        {"limit": _WHOLE, "offset": _WHOLE},
+        _as_in(LIST, {"limit": _WHOLE, "offset": _WHOLE}),
         {"agents": {"type": "array"}},
         read_only=True,
         idempotent=True,
@@ -86,7 +107,13 @@ PLANE_TOOLS: tuple[McpTool, ...] = (*COMPUTER, *SHELL, *FILES, *AGENTS, *RECORD)
 """All tools; standard input and output serve one chat, so that no argument names it."""
 
 CHAT_TOOLS: tuple[McpTool, ...] = tuple(
-    replace(tool, arguments={**tool.arguments, CHAT: _TEXT}) for tool in PLANE_TOOLS
+    replace(
+        tool,
+        arguments=Fields(
+            {**tool.arguments.of, CHAT: Field(_TEXT, any_text)}, tool.arguments.required
+        ),
+    )
+    for tool in PLANE_TOOLS
 )
 """All tools over HTTP."""
 

@@ -23,7 +23,7 @@ from deskhand.tools.conversation.chat_start import LONGEST_CONTENT, profile_name
 from deskhand.tools.conversation.errors import BadChatRequest
 from deskhand.tools.documents.documents import document, fail, line_of
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields, pairs
+from deskhand.tools.documents.fields import DocumentFields, pairs
 from deskhand.tools.documents.values import is_null, value
 
 from .errors import BadTemplate
@@ -116,7 +116,7 @@ def _given(
         return {}
     if not isinstance(node, yaml.MappingNode) or len(node.value) > MOST_ENTRIES:
         fail(node, f"{what} must be a mapping of at most {MOST_ENTRIES} keys")
-    fields = pairs(node, what) if known is None else Fields(node, what, known).nodes
+    fields = pairs(node, what) if known is None else DocumentFields(node, what, known).nodes
     return {key: one for key, one in fields.items() if not is_null(one)}
 
 

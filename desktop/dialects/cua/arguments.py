@@ -34,6 +34,14 @@ def whole(params: Params, name: str, default: int | None = None) -> int:
     return round(number(params, name, default))
 
 
+def flag(params: Params, name: str) -> bool:
+    """Return true or false; false if it is missing."""
+    value = params.get(name)
+    if not isinstance(value, bool | None):
+        raise FailedCommand(f"{name} must be true or false")
+    return bool(value)
+
+
 def texts(params: Params, name: str) -> list[str]:
     """Return a list of texts; a single text is a list of one."""
     value = params.get(name)

@@ -3,7 +3,7 @@
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.own_api.own_api import ApiCaller
 
-from .commands import COMMANDS
+from .commands import COMMANDS, check_names
 from .errors import CuaError
 from .messages import CommandRequest, failure
 from .route_call import Json
@@ -22,6 +22,7 @@ class CommandRunner:
         """
         shown = COMMANDS[asked.command].step
         try:
+            check_names(asked.command, asked.params)
             if shown is None:
                 return await self._made(asked)
             title = str(asked.params.get(shown) or "")

@@ -5,13 +5,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import known
+
 from . import file_commands as files
 from . import input_commands as inputs
 from . import screen_commands as screen
 from . import shell_commands as shell
 from . import window_commands as windows
 from .arguments import Params
-from .errors import RefusedCommand
+from .errors import FailedCommand, RefusedCommand
 from .route_call import Calls, Json
 
 
@@ -120,6 +123,20 @@ def resolved(name: str) -> str:
         hint = f". Did you mean: {', '.join(close)}?" if close else ""
         raise RefusedCommand(f"Unknown command: {name[:100]}{hint}")
     return found
+
+
+def check_names(name: str, params: Params) -> None:
+    """Check that a command has every parameter that is given.
+
+    Raises:
+        FailedCommand: For the first that it has not; the text suggests the nearest.
+    """
+    row = COMMANDS[name]
+    given = {key: value for key, value in params.items() if value is not None}
+    try:
+        known(given, (*row.required, *(row.optional or {})))
+    except BadField as error:
+        raise FailedCommand(error.sentence) from error
 
 
 def listing() -> Json:

@@ -6,7 +6,7 @@ All of them use the file routes; no command starts a process.
 import base64
 from typing import Any
 
-from .arguments import Params, text, whole
+from .arguments import Params, flag, text, whole
 from .errors import FailedCommand
 from .route_call import Calls, RouteCall, succeeding
 from .shell_commands import absolute
@@ -71,8 +71,8 @@ def write_bytes(params: Params) -> Calls:
         content = base64.b64decode(encoded, validate=True)
     except ValueError as error:
         raise FailedCommand("content_b64 must be base64") from error
+    route = APPEND if flag(params, "append") else WRITE
     query = {"path": (yield from _path(params))}
-    route = APPEND if params.get("append") else WRITE
     yield from succeeding("POST", route, params=query, content=content)
     return {}
 

@@ -3,7 +3,7 @@
 A client may run any command as the agent's user, so that the service has them on request only.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 from functools import partial
 from pathlib import PurePath
 from typing import Any
@@ -18,13 +18,34 @@ from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from . import command_routes, file_routes, setup_routes
-from .bodies import Json, object_of
+from .bodies import Json, check_names, object_of
 from .commands import ProgramFolder
 from .errors import OsworldRefusal
 from .machine import DESKTOP, OsworldMachine
 from .setup_routes import OsworldSession
 
 _CLIENT_CLOSED_REQUEST = 499
+
+_COMMAND = ("command", "shell")
+_WINDOW = ("window_name", "strict", "by_class")
+FIELDS: Mapping[str, Collection[str]] = {
+    "/execute": _COMMAND,
+    "/setup/execute": _COMMAND,
+    "/setup/launch": _COMMAND,
+    "/setup/execute_with_verification": (
+        *(*_COMMAND, "verification", "max_wait_time", "check_interval"),
+    ),
+    "/run_python": ("code",),
+    "/run_bash_script": ("script", "timeout", "working_dir"),
+    "/setup/activate_window": _WINDOW,
+    "/setup/close_window": _WINDOW,
+    "/setup/open_file": ("path",),
+    "/setup/change_wallpaper": ("path",),
+    "/setup/download_file": ("url", "path"),
+    "/window_size": ("app_class_name",),
+    "/list_directory": ("path",),
+}
+"""Fields of the bodies of routes; the others have none."""
 
 Work = Callable[[OsworldMachine, Json], Coroutine[Any, Any, Json | list[int] | str]]
 
@@ -53,7 +74,7 @@ def router(own_api: OwnApi, folder: PurePath, *, lan: bool) -> APIRouter:
 
     for path, work in _works(session).items():
         reads = path in ("/accessibility", "/terminal", "/platform", "/cursor_position")
-        serve("GET" if reads else "POST", path, partial(_answered, work))
+        serve("GET" if reads else "POST", path, partial(_answered, work, FIELDS.get(path, ())))
     serve("GET", "/screenshot", file_routes.screenshot)
     serve("POST", "/setup/upload", file_routes.upload)
     serve("POST", "/file", _file)
@@ -88,8 +109,11 @@ def _works(session: OsworldSession) -> Mapping[str, Work]:
     }
 
 
-async def _answered(work: Work, machine: OsworldMachine, request: Request) -> Response:
+async def _answered(
+    work: Work, names: Collection[str], machine: OsworldMachine, request: Request
+) -> Response:
     body = await _body(request)
+    check_names(body, names)
     # The client closes its connection to give up: what it holds down is released.
     found = await run_unless(work(machine, body), disconnected(request.receive))
     return PlainTextResponse(found) if isinstance(found, str) else JSONResponse(found)
@@ -103,4 +127,6 @@ async def _body(request: Request) -> Json:
 
 
 async def _file(machine: OsworldMachine, request: Request) -> Response:
-    return await file_routes.file(machine, await _body(request))
+    body = await _body(request)
+    check_names(body, ("file_path",))
+    return await file_routes.file(machine, body)

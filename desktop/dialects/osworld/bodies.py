@@ -1,9 +1,12 @@
 """Bodies of OSWorld's requests. Pure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import known
 
 from .errors import BadOsworldRequest
 
@@ -60,9 +63,17 @@ def object_of(body: bytes) -> Json:
     return found
 
 
+def check_names(body: Mapping[str, Any], names: Collection[str]) -> None:
+    """Check that a route has every field that a body has; raises ``BadOsworldRequest``."""
+    try:
+        known(body, names)
+    except BadField as error:
+        raise BadOsworldRequest(str(error)) from error
+
+
 def command_of(body: Mapping[str, Any]) -> CommandBody:
     """Return the command of a body; raises ``BadOsworldRequest``."""
-    return CommandBody(_command(body.get("command")), body.get("shell") is True)
+    return CommandBody(_command(body.get("command")), _flag(body, "shell"))
 
 
 def script_of(body: Mapping[str, Any]) -> ScriptBody:
@@ -79,6 +90,7 @@ def verification_of(body: Mapping[str, Any]) -> Verification:
     wanted = body.get("verification") or {}
     if not isinstance(wanted, dict):
         raise BadOsworldRequest('"verification" must be an object.')
+    check_names(wanted, ("window_exists", "command_success"))
     window, command = wanted.get("window_exists") or "", wanted.get("command_success") or ""
     if not isinstance(window, str):
         raise BadOsworldRequest('"window_exists" must be a text.')
@@ -92,9 +104,7 @@ def verification_of(body: Mapping[str, Any]) -> Verification:
 
 def window_of(body: Mapping[str, Any]) -> WindowBody:
     """Return the window that a body names; raises ``BadOsworldRequest``."""
-    return WindowBody(
-        text_of(body, "window_name"), body.get("strict") is True, body.get("by_class") is True
-    )
+    return WindowBody(text_of(body, "window_name"), _flag(body, "strict"), _flag(body, "by_class"))
 
 
 def text_of(body: Mapping[str, Any], name: str) -> str:
@@ -103,6 +113,13 @@ def text_of(body: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value or "\0" in value:
         raise BadOsworldRequest(f'"{name}" must be a text.')
     return value
+
+
+def _flag(body: Mapping[str, Any], name: str) -> bool:
+    value = body.get(name)
+    if not isinstance(value, bool | None):
+        raise BadOsworldRequest(f'"{name}" must be true or false.')
+    return bool(value)
 
 
 def _command(value: object) -> str | tuple[str, ...]:

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from deskhand.desktop.errors import DesktopRefused
 
 from . import setup_routes
-from .bodies import Json, text_of
+from .bodies import Json, check_names, text_of
 from .errors import BadOsworldRequest
 from .machine import API, DESKTOP, OsworldMachine
 from .refusals import fields_of
@@ -57,6 +57,7 @@ async def screenshot(machine: OsworldMachine, _: Request) -> Response:
 async def upload(machine: OsworldMachine, request: Request) -> Response:
     """Write a file of a form."""
     async with request.form(max_files=1) as form:
+        check_names(form, ("file_path", "file_data"))
         data = form.get("file_data")
         path = await setup_routes.path_of(machine, text_of(form, "file_path"))
         if not isinstance(data, UploadFile):

@@ -6,14 +6,13 @@ from typing import Any
 
 from deskhand.desktop.errors import DesktopRefused
 from deskhand.desktop.geometry import Size
-from deskhand.desktop.mcp.errors import BadMcpArguments
+from deskhand.desktop.mcp.errors import McpError
 from deskhand.desktop.mcp.limits import LONGEST_CALL
 from deskhand.desktop.mcp.ports import DesktopRequests
 from deskhand.desktop.mcp.selection import Pictures
 from deskhand.desktop.mcp.tool import Json, McpImage, McpResult
-from deskhand.desktop.mcp.tool_table import MOST_ACTIONS, MOST_WIDGETS
+from deskhand.desktop.mcp.tool_table import MOST_WIDGETS
 
-from .arguments import choice, flag, text
 from .images import FIRST_QUALITY, LARGEST_IMAGE, LOWER_QUALITIES, wants_jpeg
 from .screen_view import ScreenView, view_of
 from .seen_screens import SeenScreen, SeenScreens
@@ -30,7 +29,7 @@ WIDGET_SECONDS = 10.0
 
 
 class ComputerCalls:
-    """Executes the calls of one caller on one desktop."""
+    """Executes the calls of one caller on one desktop, with arguments as the table reads them."""
 
     def __init__(
         self,
@@ -50,8 +49,7 @@ class ComputerCalls:
     async def look(self, arguments: Json) -> McpResult:
         """Take a screenshot."""
         view = await self._view()
-        region = arguments.get("region")
-        kind = choice(arguments, "format", "png", "jpeg") if arguments.get("format") else "png"
+        region, kind = arguments["region"], arguments["format"]
         body = {"action": "screenshot", **view.region(region)}
         shown = self._pictures != "off"
         options = {"format": kind, "quality": FIRST_QUALITY} if kind == "jpeg" else {}
@@ -71,8 +69,7 @@ class ComputerCalls:
 
     async def act(self, arguments: Json) -> McpResult:
         """Perform actions, wait until the screen rests, and show it."""
-        actions = _actions(arguments)
-        look = flag(arguments, "look", default=True)
+        actions, look = arguments["actions"], arguments["look"]
         view = await self._view()
         observe = {"settle": SETTLE, **self._picture_options(look)}
         body = {"actions": actions, **view.space, "observe": observe}
@@ -96,10 +93,9 @@ class ComputerCalls:
 
     async def find(self, arguments: Json) -> McpResult:
         """Find widgets by text and role."""
-        wanted = text(arguments, "text", required=False)
-        role = text(arguments, "role", required=False)
+        wanted, role = arguments["text"], arguments["role"]
         if not wanted.strip() and not role.strip():
-            raise BadMcpArguments("text or role is required")
+            raise McpError("text or role is required")
         status = await self._status()
         view = view_of(status)
         tree = await self._request("GET", "/accessibility", timeout=WIDGET_SECONDS + 20)
@@ -116,7 +112,7 @@ class ComputerCalls:
 
     async def open(self, arguments: Json) -> McpResult:
         """Open a URL, a path or an application, and show the screen."""
-        target = text(arguments, "target").strip()
+        target = arguments["target"]
         view = await self._view()
         reply = await self._opened(target)
         await asyncio.sleep(self._open_seconds)
@@ -215,17 +211,6 @@ class ComputerCalls:
         return reply
 
 
-def _actions(arguments: Json) -> list[Json]:
-    actions = arguments.get("actions")
-    if not isinstance(actions, list) or not 1 <= len(actions) <= MOST_ACTIONS:
-        raise BadMcpArguments(f"actions must be a list of 1 to {MOST_ACTIONS} actions")
-    pictures = [one for one in actions if isinstance(one, dict) and one.get("action") in _PICTURES]
-    if pictures:
-        raise BadMcpArguments("computer_look takes pictures; the call shows the screen at its end")
-    return actions
-
-
-_PICTURES = ("screenshot", "zoom")
 _STANDING: tuple[str, ...] = ("focused_after", "frame_id")
 """Facts about a screen on which nothing was done."""
 

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
+from deskhand.desktop.errors import BadField, DesktopRefused, DesktopUnavailable
 from deskhand.desktop.mcp.advice import instructions
-from deskhand.desktop.mcp.errors import BadMcpArguments, McpError, UnknownMcpTool
+from deskhand.desktop.mcp.errors import McpError, UnknownMcpTool
 from deskhand.desktop.mcp.ports import DesktopRequests
 from deskhand.desktop.mcp.selection import ToolSelection
 from deskhand.desktop.mcp.tool import Json, McpResult, McpTool
@@ -74,19 +74,19 @@ class DesktopCalls:
 
     async def call(self, name: str, arguments: Json) -> McpResult:
         """Execute a call; raises ``UnknownMcpTool``."""
-        if name not in {tool.name for tool in self.tools()}:
-            raise UnknownMcpTool(name)
-        title = step_title(name, arguments)
-        if self._step is None or title is None:
-            return await guarded(self._handlers[name](arguments))
-        return await guarded(self._stepped(self._step(f"mcp.{name}", title), name, arguments))
+        for tool in self.tools():
+            if tool.name == name:
+                return await guarded(self._called(tool, arguments))
+        raise UnknownMcpTool(name)
 
-    async def _stepped(
-        self, step: AbstractContextManager[None], name: str, arguments: Json
-    ) -> McpResult:
+    async def _called(self, tool: McpTool, arguments: Json) -> McpResult:
+        given = tool.arguments.read(arguments)
+        handler, title = self._handlers[tool.name], step_title(tool.name, given)
+        if self._step is None or title is None:
+            return await handler(given)
         # A refused request raises, and so becomes the error of the step.
-        with step:
-            return await self._handlers[name](arguments)
+        with self._step(f"mcp.{tool.name}", title):
+            return await handler(given)
 
     async def answer(self, chat_id: str, text: str, question: str = "") -> None:
         """Refuse: a desktop service has no agents."""
@@ -124,8 +124,8 @@ async def guarded(call: Awaitable[McpResult]) -> McpResult:
     """Return the result of a call; a failure becomes a result that says what to do."""
     try:
         return await call
-    except BadMcpArguments as error:
-        return McpResult(f"{error}. Nothing was done.", is_error=True)
+    except BadField as error:
+        return McpResult(f"Nothing was done: {error.sentence}", is_error=True)
     except McpError as error:
         return McpResult(f"{error}.", is_error=True)
     except DesktopRefused as error:

@@ -1,13 +1,11 @@
 """The tools of the group files, as requests to the file routes of a desktop."""
 
-import json
-from typing import Any
+from collections.abc import Iterable
 
-from deskhand.desktop.mcp.errors import BadMcpArguments
+from deskhand.desktop.mcp.errors import McpError
 from deskhand.desktop.mcp.ports import DesktopRequests
 from deskhand.desktop.mcp.tool import Json, McpResult
 
-from .arguments import flag, number, text
 from .tool_results import result_of
 
 MOST_ENTRIES = 1_000
@@ -15,15 +13,14 @@ USUAL_FINDS, MOST_FINDS = 50, 200
 
 
 class FileCalls:
-    """Reads and changes files of one desktop."""
+    """Reads and changes files of one desktop, with arguments as the table reads them."""
 
     def __init__(self, desktop: DesktopRequests) -> None:
         self._desktop = desktop
 
     async def read_file(self, arguments: Json) -> McpResult:
         """Read lines of a file, or list a directory."""
-        path = text(arguments, "path").strip()
-        offset, limit = number(arguments, "offset"), number(arguments, "limit")
+        path, offset, limit = arguments["path"], arguments["offset"], arguments["limit"]
         params = {"path": path, "partial": "true"}
         params |= {"offset": str(offset)} if offset else {}
         params |= {"limit": str(limit)} if limit else {}
@@ -41,39 +38,30 @@ class FileCalls:
 
     async def write_file(self, arguments: Json) -> McpResult:
         """Write a whole file."""
-        path = text(arguments, "path").strip()
-        content = arguments.get("content")
-        if not isinstance(content, str):
-            raise BadMcpArguments("content must be a text")
         await self._desktop.request(
             "POST",
             "/api/v0/write-file",
-            params={"path": path},
-            content=content.encode("utf-8", "replace"),
+            params={"path": arguments["path"]},
+            content=arguments["content"].encode(),
         )
         return result_of("write_file", {"ok": True})
 
     async def edit_files(self, arguments: Json) -> McpResult:
         """Replace texts in files, all or none."""
-        body = {"files": _by_file(_edits(arguments)), "include_diff": True}
+        body = {"files": _by_file(arguments["edits"]), "include_diff": True}
         reply = await self._desktop.request("POST", "/api/v0/edit-files", json=body)
         return result_of("edit_files", {"ok": True, "files": reply.get("files") or []})
 
     async def search_files(self, arguments: Json) -> McpResult:
         """Find lines or files."""
-        limit = min(number(arguments, "limit") or USUAL_FINDS, MOST_FINDS)
-        glob = text(arguments, "glob", required=False)
+        kept = ("path", "pattern", "literal", "ignore_case", "offset")
         body: Json = {
-            "path": text(arguments, "path").strip(),
-            "pattern": text(arguments, "pattern", required=False),
-            "globs": [line for line in glob.splitlines() if line.strip()],
-            "literal": flag(arguments, "literal"),
-            "ignore_case": flag(arguments, "ignore_case"),
-            "offset": number(arguments, "offset"),
-            "limit": limit,
+            **{name: arguments[name] for name in kept},
+            "globs": [line for line in arguments["glob"].splitlines() if line.strip()],
+            "limit": min(arguments["limit"] or USUAL_FINDS, MOST_FINDS),
         }
         if not body["pattern"] and not body["globs"]:
-            raise BadMcpArguments("pattern or glob is required")
+            raise McpError("pattern or glob is required")
         reply = await self._desktop.request("POST", "/api/v0/search", json=body)
         return result_of("search_files", _finds(reply))
 
@@ -93,32 +81,11 @@ def _listed(entries: list[Json], offset: int, limit: int) -> McpResult:
     return result_of("read_file", value)
 
 
-def _edits(arguments: Json) -> list[Any]:
-    edits = arguments.get("edits")
-    # Some models send nested JSON as a text.
-    if isinstance(edits, str):
-        try:
-            edits = json.loads(edits)
-        except ValueError:
-            edits = None
-    if not isinstance(edits, list) or not edits:
-        raise BadMcpArguments("edits must be a list of objects with path, old_text and new_text")
-    for position, edit in enumerate(edits):
-        if not isinstance(edit, dict) or not isinstance(edit.get("path"), str):
-            raise BadMcpArguments(f"edits[{position}] must be an object with a path")
-    return edits
-
-
-def _by_file(edits: list[Any]) -> list[Json]:
+def _by_file(edits: Iterable[Json]) -> list[Json]:
     files: dict[str, list[Json]] = {}
     for edit in edits:
-        files.setdefault(edit["path"].strip(), []).append(
-            {
-                "old_text": edit.get("old_text"),
-                "new_text": edit.get("new_text"),
-                "replace_all": bool(edit.get("replace_all")),
-            }
-        )
+        texts = {name: value for name, value in edit.items() if name != "path"}
+        files.setdefault(edit["path"], []).append(texts)
     return [{"path": path, "edits": entries} for path, entries in files.items()]
 
 

@@ -9,8 +9,6 @@ from deskhand.desktop.mcp.errors import McpError
 from deskhand.desktop.mcp.ports import DesktopRequests
 from deskhand.desktop.mcp.tool import Json, McpResult
 
-from .arguments import choice, text
-
 DESKTOP = "/api/v0/desktop"
 SCHEME = "deskhand://"
 STOP_SECONDS = 45.0
@@ -40,10 +38,10 @@ class RecordingCalls:
 
     async def recording(self, arguments: Json) -> McpResult:
         """Start or stop a recording, or list all."""
-        action = choice(arguments, "action", "start", "stop", "list")
+        action = arguments["action"]
         running = [one for one in await self.listed() if self._is_own(one) and one["active"]]
         if action == "start":
-            return await self._start(text(arguments, "label", required=False), running)
+            return await self._start(arguments["label"], running)
         if action == "stop":
             return await self._stop(running)
         listed = await self.listed()

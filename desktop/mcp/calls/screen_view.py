@@ -17,7 +17,6 @@ from deskhand.desktop.geometry import (
     model_size,
     whole,
 )
-from deskhand.desktop.mcp.errors import BadMcpArguments
 from deskhand.desktop.screenshots.options import fitted
 
 Json = dict[str, Any]
@@ -41,16 +40,11 @@ class ScreenView:
             return {}
         return {"scaled_width": self.size.width, "scaled_height": self.size.height}
 
-    def region(self, wanted: Any) -> Json:
-        """Return the fields of a request for a region's picture, none for the whole screen.
-
-        Raises ``BadMcpArguments``.
-        """
+    def region(self, wanted: Region | None) -> Json:
+        """Return the fields of a request for a region's picture, none for the whole screen."""
         if wanted is None:
             return self.space
-        if not _is_region(wanted):
-            raise BadMcpArguments("region is [x1, y1, x2, y2], whole numbers")
-        part = convert_region(Region(*wanted), self.size, self.model)
+        part = convert_region(wanted, self.size, self.model)
         shown = fitted(part.size, self.model)
         if shown.height > LARGEST.height:
             # The service makes pictures as large as the model's; a wider part is shown less tall.
@@ -78,11 +72,3 @@ def middle(rectangle: Sequence[int]) -> tuple[int, int]:
     """Return the point in the middle of a rectangle."""
     part = Region(*rectangle).intersection(whole(Size(1 << 16, 1 << 16)))
     return (part.left + part.right) // 2, (part.top + part.bottom) // 2
-
-
-def _is_region(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 4
-        and all(isinstance(one, int) and not isinstance(one, bool) for one in value)
-    )

@@ -6,10 +6,8 @@ from deskhand.desktop.mcp.limits import LONGEST_CALL, LONGEST_WAIT
 from deskhand.desktop.mcp.ports import DesktopRequests
 from deskhand.desktop.mcp.tool import Json, McpResult
 
-from .arguments import choice, flag, seconds, text
 from .tool_results import result_of
 
-USUAL_WAIT = 10.0
 MOST_LISTED = "50"
 
 NO_PROMPTS = {
@@ -26,18 +24,18 @@ NO_PROMPTS = {
 
 
 class ShellCalls:
-    """Runs commands on one desktop."""
+    """Runs commands on one desktop, with arguments as the table reads them."""
 
     def __init__(self, desktop: DesktopRequests) -> None:
         self._desktop = desktop
 
     async def execute(self, arguments: Json) -> McpResult:
         """Start a command and wait for its exit, at most as long as hosts wait."""
-        background = flag(arguments, "run_in_background")
-        wait = seconds(arguments, "timeout", USUAL_WAIT, LONGEST_WAIT)
+        background = arguments["run_in_background"]
+        wait = min(arguments["timeout"], LONGEST_WAIT)
         body: Json = {
-            "command": text(arguments, "command"),
-            "workdir": text(arguments, "workdir", required=False),
+            "command": arguments["command"],
+            "workdir": arguments["workdir"],
             "env": NO_PROMPTS,
             "background": background,
         }
@@ -60,8 +58,8 @@ class ShellCalls:
 
     async def process_output(self, arguments: Json) -> McpResult:
         """Wait for the exit of a process, and return its output."""
-        wait = seconds(arguments, "wait_timeout", USUAL_WAIT, LONGEST_WAIT)
-        value = await self._output(text(arguments, "process_id").strip(), wait)
+        wait = min(arguments["wait_timeout"], LONGEST_WAIT)
+        value = await self._output(arguments["process_id"], wait)
         return result_of("process_output", value)
 
     async def process_list(self, arguments: Json) -> McpResult:
@@ -73,10 +71,10 @@ class ShellCalls:
 
     async def process_signal(self, arguments: Json) -> McpResult:
         """Send a signal to a process and all that it started."""
-        process_id = quote(text(arguments, "process_id").strip(), safe="")
-        name = choice(arguments, "signal", "terminate", "kill", "interrupt")
+        process_id = quote(arguments["process_id"], safe="")
+        body = {"signal": arguments["signal"]}
         reply = await self._desktop.request(
-            "POST", f"/api/v0/processes/{process_id}/signal", json={"signal": name}
+            "POST", f"/api/v0/processes/{process_id}/signal", json=body
         )
         value = {"success": True, "message": str(reply.get("message") or "")}
         return result_of("process_signal", value)

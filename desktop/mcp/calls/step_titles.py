@@ -12,15 +12,10 @@ _NAMED = {
 
 
 def step_title(name: str, arguments: Json) -> str | None:
-    """Return the title of a call's step; None for a call that makes none of its own."""
+    """Return the title of a call's step, from its arguments as read; None if it makes none."""
     if name == "edit_files":
-        edits = arguments.get("edits")
-        paths = [str(one.get("path")) for one in _objects(edits)]
+        paths = [one["path"] for one in arguments["edits"]]
         return f"edit_files: {', '.join(dict.fromkeys(paths))}"[:LONGEST]
     if name not in _NAMED:
         return None
-    return f"{name}: {arguments.get(_NAMED[name], '')}"[:LONGEST]
-
-
-def _objects(value: object) -> list[Json]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return f"{name}: {arguments[_NAMED[name]]}"[:LONGEST]

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.actions.fields import FIELDS, LONGEST_TEXT, UNREADABLE, flag, items
+from deskhand.desktop.actions.fields import FIELDS, LONGEST_TEXT
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import UNREADABLE
 from deskhand.desktop.geometry import Point, Region
 
 
@@ -127,8 +128,3 @@ def test_any_json_value_is_read_or_refused(name: str, value: Any) -> None:
         read(name, value)
     except InvalidAction as error:
         assert f'"{name}"' in str(error) or "direction" in str(error)  # noqa: PT017
-
-
-def test_flags_and_lists_stand_alone_too() -> None:
-    assert flag("screenshot", True) is True
-    assert items("actions", [1], 1, 2) == [1]

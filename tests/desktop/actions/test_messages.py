@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.actions.catalog import output
-from deskhand.desktop.actions.fields import UNREADABLE
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import UNREADABLE
 from deskhand.desktop.geometry import Size
 
 NATIVE = Size(1920, 1080)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.actions.catalog import ACTIONS, Click, MouseMove, Wait
-from deskhand.desktop.actions.fields import FIELDS, UNREADABLE
+from deskhand.desktop.actions.fields import FIELDS
 from deskhand.desktop.actions.points import ActionPoint
 from deskhand.desktop.actions.requests import (
     Observe,
@@ -17,6 +17,7 @@ from deskhand.desktop.actions.requests import (
 )
 from deskhand.desktop.capture.settle import SettleRule
 from deskhand.desktop.errors import InvalidAction
+from deskhand.desktop.fields import UNREADABLE
 from deskhand.desktop.geometry import Point, Region, Size
 from deskhand.desktop.screenshots.options import PictureOptions
 

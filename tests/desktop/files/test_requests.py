@@ -1,4 +1,5 @@
 import json
+import re
 from typing import Any
 
 import pytest
@@ -57,11 +58,15 @@ def test_a_query_without_faults_passes() -> None:
     query.check()
 
 
+def edit(**fields: Any) -> dict[str, Any]:
+    return {"files": [{"path": "/a", "edits": [fields]}]}
+
+
 def test_edits_are_read_by_both_names() -> None:
     body = {
         "files": [
             {"path": "/a", "edits": [{"old_text": "x", "new_text": "y", "replace_all": True}]},
-            {"path": "/b", "edits": [{"search": "x", "replace": None}, {"old_text": "z"}]},
+            {"path": "/b", "edits": [{"search": "x", "replace": ""}]},
             {},
         ],
         "include_diff": True,
@@ -71,10 +76,7 @@ def test_edits_are_read_by_both_names() -> None:
             FileEdits("/a", (Edit("x", "y", True, "files[0].edits[0]"),), "files[0]"),
             FileEdits(
                 "/b",
-                (
-                    Edit("x", "", False, "files[1].edits[0]"),
-                    Edit("z", "", False, "files[1].edits[1]"),
-                ),
+                (Edit("x", "", False, "files[1].edits[0]"),),
                 "files[1]",
             ),
             FileEdits("", (), "files[2]"),
@@ -93,10 +95,15 @@ def test_edits_are_read_by_both_names() -> None:
         ({"files": [{"edits": [1]}]}, "valid JSON"),
         ({"files": [{"path": 1}]}, "valid JSON"),
         ({"files": [{}], "include_diff": "yes"}, "valid JSON"),
+        ({"file": [{}]}, 'Unknown field "file"'),
+        (edit(old_text="x"), 'edits[0].new_text" is required'),
+        (edit(old_text="x", new_text=None), 'edits[0].new_text" is required'),
+        (edit(search="x", replace=None), 'edits[0].new_text" is required'),
+        (edit(old_text="x", new_texts="y"), 'Unknown field "files[0].edits[0].new_texts"'),
     ],
 )
 def test_a_body_that_makes_no_sense_is_refused(body: Any, said: str) -> None:
-    with pytest.raises(BadFileRequest, match=said):
+    with pytest.raises(BadFileRequest, match=re.escape(said)):
         edit_request(json.dumps(body).encode())
 
 
@@ -118,6 +125,8 @@ def test_a_directory_is_named_by_its_parts() -> None:
         directory_parts({"relativity": "moon"})
     with pytest.raises(BadFileRequest, match="valid JSON"):
         directory_parts({"path": [1]})
+    with pytest.raises(BadFileRequest, match='Unknown field "paths"'):
+        directory_parts({"paths": ["a"]})
 
 
 def test_a_switch_may_be_on_unless_it_is_turned_off() -> None:

@@ -10,6 +10,13 @@ from deskhand.desktop.mcp.tool_table import DESKTOP_TOOLS
 
 Json = dict[str, Any]
 
+
+def given(tool: str, arguments: Json) -> Json:
+    """Return the arguments of a call as the table reads them."""
+    row = next(one for one in DESKTOP_TOOLS if one.name == tool)
+    return row.arguments.read(arguments)
+
+
 STATUS: Json = {"size": {"width": 1920, "height": 1080}}
 
 

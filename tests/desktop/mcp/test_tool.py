@@ -1,9 +1,13 @@
+from deskhand.desktop.fields import Field, Fields, any_text
 from deskhand.desktop.mcp.tool import McpTool
 
 
 def test_a_tool_has_a_flat_schema_and_all_annotations() -> None:
     tool = McpTool(
-        "shell", "run", "Run", "Runs.", {"a": {"type": "string"}}, {"b": {}}, ("a",), read_only=True
+        *("shell", "run", "Run", "Runs."),
+        Fields({"a": Field({"type": "string"}, any_text)}, ("a",)),
+        {"b": {}},
+        read_only=True,
     )
     assert tool.to_json() == {
         "name": "run",
@@ -25,5 +29,5 @@ def test_a_tool_has_a_flat_schema_and_all_annotations() -> None:
 
 
 def test_a_tool_without_required_arguments_names_none() -> None:
-    tool = McpTool("shell", "list", "List", "Lists.", {}, {})
+    tool = McpTool("shell", "list", "List", "Lists.", Fields({}), {})
     assert "required" not in tool.to_json()["inputSchema"]

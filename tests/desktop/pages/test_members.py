@@ -59,8 +59,11 @@ def test_a_call_may_name_a_tab() -> None:
         ({}, "There is no browser action None"),
         ({"action": "left_clik"}, "did you mean 'left_click'"),
         ({"action": "zzzzzz"}, "there are navigate"),
-        ({"action": "find"}, "find needs 'query'"),
-        ({"action": "find", "query": "a", "tabid": "t"}, "did you mean 'tab_id'"),
+        ({"action": "find"}, "find: query is required"),
+        (
+            {"action": "find", "query": "a", "tabid": "t"},
+            "did you mean tab_id",
+        ),
         ({"action": "find", "query": ""}, "query must be a text"),
         ({"action": "type", "text": "x" * 50_001}, "at most 50000"),
         ({"action": "left_click", "target": "ref_7"}, "target must be"),

@@ -29,7 +29,7 @@ def test_a_start_needs_no_more_than_a_command() -> None:
     assert start(command="true") == StartRequest("true")
 
 
-def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
+def test_all_fields_of_a_start_are_read() -> None:
     request = start(
         command="make",
         workdir="/src",
@@ -39,7 +39,6 @@ def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
         stdin=True,
         tool_call_id="c",
         call_age_ms=7,
-        surprise=[],
     )
     assert request == StartRequest(
         "make",
@@ -51,6 +50,21 @@ def test_all_fields_of_a_start_are_read_and_others_ignored() -> None:
         tool_call_id="c",
         call_age_ms=7,
     )
+
+
+@pytest.mark.parametrize(
+    ("read", "body", "field"),
+    [
+        (start_request, {"command": "ls", "cwd": "/src"}, "cwd"),
+        (start_request, {"command": "ls", "pty": {"rows": 5, "cols": 6}}, "pty.cols"),
+        (signal_request, {"signal": "terminate", "escalate_after": 5}, "escalate_after"),
+        (input_request, {"text": "yes"}, "text"),
+        (resize_request, {"rows": 5, "cols": 6}, "cols"),
+    ],
+)
+def test_another_field_is_refused(read: Any, body: dict[str, Any], field: str) -> None:
+    with pytest.raises(BadProcessRequest, match=f'Unknown field "{field}"'):
+        read(json.dumps(body).encode())
 
 
 def test_a_terminal_is_asked_for_with_or_without_a_size() -> None:

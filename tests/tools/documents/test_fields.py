@@ -5,7 +5,7 @@ import yaml
 
 from deskhand.tools.documents.documents import document
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields, FieldTexts, pairs
+from deskhand.tools.documents.fields import DocumentFields, FieldTexts, pairs
 from deskhand.tools.documents.values import content, count, each, positive, text
 
 KEYS = ("text", "texts", "flag", "choice", "number", "whole", "point")
@@ -18,12 +18,12 @@ def _root(source: str) -> yaml.Node:
     return root
 
 
-def _fields(source: str) -> Fields:
-    return Fields(_root(source), "it", KEYS)
+def _fields(source: str) -> DocumentFields:
+    return DocumentFields(_root(source), "it", KEYS)
 
 
-def _typed() -> Fields:
-    return Fields(_root(TYPED), "x", tuple("abcdefghy"))
+def _typed() -> DocumentFields:
+    return DocumentFields(_root(TYPED), "x", tuple("abcdefghy"))
 
 
 def _error(raised: pytest.ExceptionInfo[BadDocument]) -> tuple[int | None, str]:
@@ -123,13 +123,13 @@ def test_a_required_field_must_be_there() -> None:
 def test_sentences_about_keys_are_those_of_the_form() -> None:
     texts = FieldTexts("{what}?", "{key} of {what}: ", "all", "two {key}", "no {key}")
     with pytest.raises(BadDocument, match=r"it\?"):
-        Fields(_root("a"), "it", KEYS, texts)
+        DocumentFields(_root("a"), "it", KEYS, texts)
     with pytest.raises(BadDocument, match="zzz of it: all text, texts"):
-        Fields(_root("zzz: a"), "it", KEYS, texts)
+        DocumentFields(_root("zzz: a"), "it", KEYS, texts)
     with pytest.raises(BadDocument, match="two text"):
-        Fields(_root("{text: a, text: b}"), "it", KEYS, texts)
+        DocumentFields(_root("{text: a, text: b}"), "it", KEYS, texts)
     with pytest.raises(BadDocument, match="no flag"):
-        Fields(_root("{}"), "it", KEYS, texts).required("flag")
+        DocumentFields(_root("{}"), "it", KEYS, texts).required("flag")
 
 
 def test_values_are_read_by_their_type() -> None:

@@ -67,7 +67,8 @@ def test_what_reads_is_read_after_a_person_and_what_acts_is_not_done() -> None:
     machine.answer(PATH, TAKEN, READ)
     assert call(machine, {"action": "read_page"}, ended).value == READ
     machine.answer(PATH, TAKEN, READ)
-    refused = call(machine, {"action": "left_click"}, ended).error
+    clicked = {"action": "left_click", "target": {"type": "ref", "ref": "ref_7"}}
+    refused = call(machine, clicked, ended).error
     assert refused is not None
     assert refused.startswith("Not done: Ann was in control.")
 

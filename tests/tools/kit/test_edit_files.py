@@ -35,7 +35,7 @@ def test_the_retired_names_of_the_texts_are_read() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "edits is required: give at least one edit"),
+        ({}, "edits is required"),
         ({"edits": []}, "at least one edit"),
         ({"edits": "[]"}, "at least one edit"),
         ({"edits": {"path": "/f"}}, "must be a JSON array of objects"),

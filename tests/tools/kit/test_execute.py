@@ -158,7 +158,7 @@ def test_a_trailing_ampersand_is_named_in_the_note() -> None:
 def test_a_background_command_keeps_its_ampersand() -> None:
     machine = FakeMachine()
     machine.answer("/start", STARTED)
-    execute(machine, {"command": "a &", "run_in_background": True, "timeout": "nonsense"})
+    execute(machine, {"command": "a &", "run_in_background": True, "timeout": "30s"})
     assert machine.to("/start")[0].json["command"] == "a &"
 
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.durations import parse_duration
 from deskhand.tools.kit.edit_files import EditFilesTool
 from deskhand.tools.kit.execute import ExecuteTool
 from deskhand.tools.kit.process_list import ProcessListTool
 from deskhand.tools.kit.process_output import ProcessOutputTool
 from deskhand.tools.kit.process_signal import ProcessSignalTool
 from deskhand.tools.kit.read_file import ReadFileTool
-from deskhand.tools.kit.support.duration import parse_duration
 from deskhand.tools.kit.support.spec import (
     MachineRefused,
     MachineUnavailable,

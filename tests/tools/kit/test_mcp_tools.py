@@ -156,6 +156,7 @@ def test_nothing_is_asked_for_a_server_that_does_not_wait() -> None:
 def test_a_desktop_that_refuses_is_reported() -> None:
     refused = MachineRefused(409, "Ann is in control.")
     for tool in (*mcp_tools(FakeApprovals()), ApproveMcpServerTool(FakeApprovals())):
-        arguments = {"tool_name": "a__b", "server": "a"}
+        given = {"tool_name": "a__b", "server": "a"}
+        arguments = {name: given[name] for name in tool.spec.schema.get("required", ())}
         assert call(tool, arguments, machine(refused)).error == "Ann is in control."
         assert tool.spec.schema["type"] == "object"

@@ -79,7 +79,7 @@ def test_the_header_or_the_argument_names_another_chat() -> None:
     plane.call("process_list", {"chat": argued.id}, chat=named.id)
     _, arguments, chat, _ = plane.chats.asked[-1]
     assert (chat, arguments) == (argued.id, {})
-    assert plane.call("process_list", {"chat": "x"}).text.startswith("chat must be the id")
+    assert plane.call("process_list", {"chat": "x"}).text.endswith("chat must be the id of a chat")
     assert plane.call("process_list", {"chat": str(uuid4())}).is_error
 
 
@@ -126,7 +126,7 @@ def test_an_agent_that_asks_is_reported_with_its_page() -> None:
     plane = Plane()
     asks = {"chat_id": "c1", "requires_action": {"kind": "human", "question": "Who?"}}
     plane.chats.outcome = ToolOutcome(asks)
-    found = plane.call("wait_agent", {"chat_id": "c1"})
+    found = plane.call("wait_agent", {"chat_id": str(uuid4())})
     assert found.question is not None
     assert found.content["run_url"] == f"{HERE}/runs/c1"
     assert f"A person must answer at {HERE}/runs/c1" in found.text

@@ -29,17 +29,17 @@ def test_each_tool_keeps_the_limits_of_hosts(tool: McpTool) -> None:
     assert len(tool.name) <= 40
     assert len(tool.description) <= 600
     assert tool.title
-    assert CHAT in tool.arguments
+    assert CHAT in tool.arguments.of
 
 
 @pytest.mark.parametrize("tool", OF_KIT, ids=lambda tool: tool.name)
 def test_names_and_arguments_are_those_of_the_tools_of_chats(tool: McpTool) -> None:
     known = KIT[tool.name].schema
-    for name, schema in tool.arguments.items():
-        assert _shape(schema) == _shape(known["properties"][name]), name
+    for name, one in tool.arguments.of.items():
+        assert _shape(one.schema) == _shape(known["properties"][name]), name
     # The wait for several agents at once is offered to chats only.
     required = known.get("required", ["chat_id"] if tool.name == "wait_agent" else [])
-    assert list(tool.required) == required
+    assert list(tool.arguments.required) == required
 
 
 def _shape(schema: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 
 from deskhand.desktop.context.sanitizing import sanitized
 from deskhand.desktop.context.skill_meta import body
-from deskhand.tools.kit.support.arguments import BadArguments, check_known, text
+from deskhand.desktop.fields import Field, Fields, word
+from deskhand.tools.kit.support.arguments import CheckedTool, unusable
 from deskhand.tools.kit.support.process_result import Unreachable
 from deskhand.tools.kit.support.spec import Json, Machine, Tool, ToolContext, ToolOutcome, ToolSpec
 
@@ -16,29 +17,30 @@ from .agent_context import ChatSkill
 LARGEST = 512 * 1024
 """Bytes of a file of a skill."""
 MOST_FILES = 200
-_SKILL: Json = {"type": "string", "description": "Name in available-skills."}
+_SKILL = Field({"type": "string", "description": "Name in available-skills."}, word)
 
-READ_SKILL = ToolSpec(
+READ_SKILL = ToolSpec.of(
     "read_skill",
     "Read a skill: instructions for a kind of task. Read one before you begin such a task. Lists "
     "the files that belong to it, for read_skill_file.",
-    {"type": "object", "properties": {"name": _SKILL}, "required": ["name"]},
+    Fields({"name": _SKILL}, ("name",)),
 )
-READ_SKILL_FILE = ToolSpec(
+READ_SKILL_FILE = ToolSpec.of(
     "read_skill_file",
     "Read a text file that belongs to a skill.",
-    {
-        "type": "object",
-        "properties": {
+    Fields(
+        {
             "name": _SKILL,
-            "path": {"type": "string", "description": "Path in the directory of the skill."},
+            "path": Field(
+                {"type": "string", "description": "Path in the directory of the skill."}, word
+            ),
         },
-        "required": ["name", "path"],
-    },
+        ("name", "path"),
+    ),
 )
 
 
-class ReadSkillTool:
+class ReadSkillTool(CheckedTool):
     """Reads the text of a skill, without its front matter."""
 
     def __init__(self, skills: Mapping[str, ChatSkill]) -> None:
@@ -49,14 +51,13 @@ class ReadSkillTool:
         """Name, description and argument schema, as sent to a model."""
         return READ_SKILL
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Read the skill and list its files."""
         try:
-            check_known(arguments, READ_SKILL.schema)
-            skill = _skill(self._skills, arguments)
+            skill = _skill(self._skills, given)
             content, _ = await _content(context.machine, skill.meta_file)
             files = await _files(context.machine, skill)
-        except (BadArguments, *Unreachable) as error:
+        except Unreachable as error:
             return ToolOutcome(error=str(error))
         return ToolOutcome(
             {
@@ -68,7 +69,7 @@ class ReadSkillTool:
         )
 
 
-class ReadSkillFileTool:
+class ReadSkillFileTool(CheckedTool):
     """Reads a file of a skill."""
 
     def __init__(self, skills: Mapping[str, ChatSkill]) -> None:
@@ -79,14 +80,13 @@ class ReadSkillFileTool:
         """Name, description and argument schema, as sent to a model."""
         return READ_SKILL_FILE
 
-    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
         """Read the file."""
         try:
-            check_known(arguments, READ_SKILL_FILE.schema)
-            skill = _skill(self._skills, arguments)
-            path = posixpath.join(skill.dir, file_path(text(arguments, "path").strip()))
+            skill = _skill(self._skills, given)
+            path = posixpath.join(skill.dir, file_path(given["path"]))
             content, is_cut = await _content(context.machine, path)
-        except (BadArguments, *Unreachable) as error:
+        except Unreachable as error:
             return ToolOutcome(error=str(error))
         return ToolOutcome(
             {"content": sanitized(content)} | ({"truncated": True} if is_cut else {})
@@ -104,22 +104,22 @@ def file_path(path: str) -> str:
     """Return the path of a file in the directory of a skill.
 
     Raises:
-        BadArguments: If it is absolute, leads out of the directory, or names a hidden file.
+        BadField: If it is absolute, leads out of the directory, or names a hidden file.
     """
     parts = path.split("/")
     if path.startswith("/") or "\0" in path:
-        raise BadArguments("path must be relative to the directory of the skill")
+        raise unusable("path", "path must be relative to the directory of the skill")
     if any(part.startswith(".") for part in parts):
-        raise BadArguments("path must not have parts that begin with a dot")
+        raise unusable("path", "path must not have parts that begin with a dot")
     if not all(parts):
-        raise BadArguments("path must name a file")
+        raise unusable("path", "path must name a file")
     return path
 
 
-def _skill(skills: Mapping[str, ChatSkill], arguments: Json) -> ChatSkill:
-    name = text(arguments, "name").strip()
+def _skill(skills: Mapping[str, ChatSkill], given: Json) -> ChatSkill:
+    name = given["name"]
     if name not in skills:
-        raise BadArguments(f'skill "{name[:100]}" not found; there are {", ".join(skills)}')
+        raise unusable("name", f'skill "{name[:100]}" not found; there are {", ".join(skills)}')
     return skills[name]
 
 
@@ -129,7 +129,7 @@ async def _content(machine: Machine, path: str) -> tuple[str, bool]:
     # The machine parses what the name of a file declares to be JSON.
     data = answer if isinstance(answer, bytes) else json.dumps(answer, indent=2).encode()
     if b"\0" in data:
-        raise BadArguments("the file is not a text")
+        raise unusable("path", "the file is not a text")
     return data[:LARGEST].decode("utf-8", "replace"), len(data) > LARGEST
 
 

@@ -34,6 +34,7 @@ from deskhand.tools.conversation.conversation import ToolCall, ToolResult
 from deskhand.tools.conversation.errors import ChatError
 from deskhand.tools.conversation.states import ChatState, StateEvent
 from deskhand.tools.kit.computer import ComputerOutcome
+from deskhand.tools.kit.support.call_check import refusal_of
 from deskhand.tools.kit.support.call_result import CallResult
 from deskhand.tools.kit.support.human_control import HumanControlWaits, report_after
 from deskhand.tools.kit.support.spec import (
@@ -288,6 +289,9 @@ class ChatToolbox:
     ) -> CallResult:
         decision = GateDecision()
         began: float | None = None
+        called = as_function(call)
+        if wrong := refusal_of(called, self._tools.get(called.name)):
+            return CallResult.of(call, self._hidden(ToolOutcome(error=wrong)))
         try:
             # Before every tool, not only the computer's: a command may open the first window.
             if self._recording is not None:

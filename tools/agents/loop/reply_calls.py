@@ -18,13 +18,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from deskhand.desktop.errors import BadField
 from deskhand.tools.agents.providers.port import RequestFigures
 from deskhand.tools.conversation.conversation import Text, ToolCall, ToolResult
 from deskhand.tools.kit.support.spec import ToolSpec
 
 from . import history
 from .interruption import CallInterrupted, CallSuspended
-from .report import REPORT, BadReport, Report, read_report
+from .report import REPORT, Report, read_report
 from .stuck_detector import StuckDetector
 
 log = logging.getLogger(__name__)
@@ -211,6 +212,6 @@ def _raise_of(tasks: Sequence[asyncio.Task[None]]) -> None:
 def _reported(call: ToolCall) -> tuple[Report | None, ToolResult]:
     try:
         report = read_report(call.arguments)
-    except BadReport as error:
-        return None, ToolResult(call.id, (Text(str(error)),), is_error=True)
+    except BadField as error:
+        return None, ToolResult(call.id, (Text(error.sentence),), is_error=True)
     return report, ToolResult(call.id, (Text("Report received."),))

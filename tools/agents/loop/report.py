@@ -1,9 +1,11 @@
 """The tool with which an agent ends its turn, and the report that is assumed without it."""
 
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Any, Literal, cast, get_args
 
+from deskhand.desktop.fields import Field, Fields, one_of, word, wrong
 from deskhand.tools.conversation.conversation import Json, ReplyBlock, Text
+from deskhand.tools.kit.support.arguments import read_arguments
 from deskhand.tools.kit.support.spec import ToolSpec
 
 Outcome = Literal["done", "partly", "blocked", "failed"]
@@ -12,33 +14,50 @@ Source = Literal["report", "assumed"]
 REPORT = "report"
 OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
-REPORT_SPEC = ToolSpec(
-    REPORT,
-    "End your work and hand over what came of it. Call it once, as your last action, after you"
-    " have seen the result with your own eyes. Nothing you do after it counts.",
+
+def _steps(name: str, value: Any) -> tuple[int | str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, int | str) for one in value):
+        raise wrong(name, "a list of step numbers")
+    return tuple(value)
+
+
+_ARGUMENTS = Fields(
     {
-        "type": "object",
-        "properties": {
-            "summary": {
+        "summary": Field(
+            {
                 "type": "string",
                 "description": "What was done and what was found, for a reader who saw none of it."
                 " Facts asked for stand here in full.",
             },
-            "outcome": {
+            word,
+        ),
+        "outcome": Field(
+            {
                 "type": "string",
                 "enum": list(OUTCOMES),
                 "description": "done: all of the task. partly: some of it. blocked: something"
                 " outside your reach is in the way. failed: it could not be done.",
             },
-            "evidence": {
+            one_of(*OUTCOMES),
+        ),
+        "evidence": Field(
+            {
                 "type": "array",
                 "items": {"type": ["integer", "string"]},
                 "description": "Numbers of the steps, counted from 1, whose pictures show it.",
             },
-        },
-        "required": ["summary", "outcome"],
-        "additionalProperties": False,
+            _steps,
+            (),
+        ),
     },
+    ("summary", "outcome"),
+)
+REPORT_SPEC = ToolSpec(
+    REPORT,
+    "End your work and hand over what came of it. Call it once, as your last action, after you"
+    " have seen the result with your own eyes. Nothing you do after it counts.",
+    {**_ARGUMENTS.schema, "additionalProperties": False},
+    _ARGUMENTS,
 )
 
 
@@ -46,10 +65,6 @@ def with_report(specs: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
     """Return the tools with the report tool behind them, unless it is among them already."""
     offered = any(spec.name == REPORT for spec in specs)
     return specs if offered else (*specs, REPORT_SPEC)
-
-
-class BadReport(Exception):
-    """The arguments are not a report; the message is for the model."""
 
 
 @dataclass(frozen=True)
@@ -66,19 +81,11 @@ def read_report(arguments: Json) -> Report:
     """Parse the arguments of a call of the report tool.
 
     Raises:
-        BadReport: If an argument is missing or has a wrong type or value.
+        BadField: If an argument is unknown, missing or wrong.
     """
-    summary = arguments.get("summary")
-    if not isinstance(summary, str) or not summary.strip():
-        raise BadReport("summary is required: say in words what was done.")
-    outcome = arguments.get("outcome")
-    if outcome not in OUTCOMES:
-        raise BadReport(f"outcome must be one of {', '.join(OUTCOMES)}.")
-    # A model may send null for the optional list.
-    evidence = arguments.get("evidence") or []
-    if not isinstance(evidence, list) or not all(isinstance(e, int | str) for e in evidence):
-        raise BadReport("evidence must be a list of step numbers.")
-    return Report(summary.strip(), cast(Outcome, outcome), "report", tuple(evidence))
+    given = read_arguments(REPORT_SPEC, arguments)
+    outcome = cast(Outcome, given["outcome"])
+    return Report(given["summary"], outcome, "report", given["evidence"])
 
 
 def assumed_report(content: tuple[ReplyBlock, ...]) -> Report:

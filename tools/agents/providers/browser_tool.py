@@ -43,10 +43,15 @@ def as_member(call: ToolCall) -> ToolCall:
 
 
 def as_function(call: ToolCall) -> ToolCall:
-    """Return a call of the toolset as one of the function; others as they are."""
+    """Return a call of the toolset as one of the function; others as they are.
+
+    An argument of the name ``action``, which no member has, stays one that is refused.
+    """
     if call.toolset != BROWSER:
         return call
     arguments = {ACTION: call.name, **call.arguments}
+    if ACTION in call.arguments:
+        arguments |= {ACTION: call.name, f"{call.name}.{ACTION}": call.arguments[ACTION]}
     return replace(call, name=BROWSER, arguments=arguments, toolset=None)
 
 

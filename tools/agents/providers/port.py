@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from deskhand.tools.conversation.conversation import Compaction, Message, ReplyBlock
 from deskhand.tools.kit.support.spec import ToolSpec
@@ -116,6 +116,16 @@ class ModelReply:
     request_bytes: int = 0
     """Size of the request; 0 if it is not known."""
     times: RequestTimes = field(default=RequestTimes(), compare=False)
+
+
+def call_arguments(given: object) -> dict[str, Any]:
+    """Return the arguments of a call as an object, from what a model returned for them.
+
+    A value that is none becomes an argument that no tool has, so that the tool refuses the call.
+    """
+    if isinstance(given, dict):
+        return given
+    return {} if given is None else {"arguments": given}
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import yaml
 
 from deskhand.tools.documents.documents import document, fail, nearest
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields, pairs
+from deskhand.tools.documents.fields import DocumentFields, pairs
 from deskhand.tools.documents.values import content, count, each, items, positive, text
 from deskhand.tools.evaluation.errors import BadTask
 from deskhand.tools.evaluation.task import (
@@ -60,7 +60,7 @@ def read_task(source: str, file: str, folder: Path) -> Task:
 
 
 def _task(root: yaml.Node, folder: Path) -> Task:
-    fields = Fields(root, "the task", TASK_KEYS)
+    fields = DocumentFields(root, "the task", TASK_KEYS)
     name = fields.needed("name", text)
     if not NAME.fullmatch(name):
         fields.fail("name", "must consist of small letters, digits and hyphens")
@@ -88,7 +88,7 @@ def _tags(node: yaml.Node) -> tuple[str, ...]:
 
 
 def _setup(node: yaml.Node) -> Setup:
-    fields = Fields(node, "setup", SETUP_KEYS)
+    fields = DocumentFields(node, "setup", SETUP_KEYS)
     return Setup(
         serve=fields.optional("serve", _relative, None),
         files=fields.optional("files", _files, ()),
@@ -107,7 +107,7 @@ def _file(path: str, node: yaml.Node) -> PlacedFile:
     if not is_below(path):
         fail(node, f"the path {path!r} must be relative, without '..'")
     if isinstance(node, yaml.MappingNode):
-        fields = Fields(node, f"the file {path!r}", ("from",))
+        fields = DocumentFields(node, f"the file {path!r}", ("from",))
         return PlacedFile(path, source=fields.needed("from", _relative))
     return PlacedFile(path, text=content(node))
 
@@ -119,14 +119,14 @@ def _commands(node: yaml.Node) -> tuple[SetupCommand, ...]:
 def _command(node: yaml.Node) -> SetupCommand:
     if not isinstance(node, yaml.MappingNode):
         return SetupCommand(text(node))
-    fields = Fields(node, "a command", ("run", "seconds"))
+    fields = DocumentFields(node, "a command", ("run", "seconds"))
     usual = SetupCommand("").seconds
     run = fields.needed("run", text)
     return SetupCommand(run, fields.optional("seconds", positive, usual))
 
 
 def _ready(node: yaml.Node) -> Readiness:
-    fields = Fields(node, "ready", READY_KEYS)
+    fields = DocumentFields(node, "ready", READY_KEYS)
     ready = Readiness(
         window=fields.optional("window", text, None),
         text=fields.optional("text", text, None),
@@ -139,7 +139,7 @@ def _ready(node: yaml.Node) -> Readiness:
 
 
 def _checker(node: yaml.Node) -> Checker:
-    fields = Fields(node, "checker", CHECKER_KEYS)
+    fields = DocumentFields(node, "checker", CHECKER_KEYS)
     python = fields.optional("python", text, None)
     command = fields.optional("command", _argv, ())
     if (python is None) == (not command):
@@ -177,7 +177,7 @@ def _argv(node: yaml.Node) -> tuple[str, ...]:
 
 
 def _limits(node: yaml.Node) -> Limits:
-    fields = Fields(node, "limits", LIMIT_KEYS)
+    fields = DocumentFields(node, "limits", LIMIT_KEYS)
     usual = Limits()
     return Limits(
         fields.optional("steps", count, usual.steps),
@@ -187,7 +187,7 @@ def _limits(node: yaml.Node) -> Limits:
 
 
 def _human(node: yaml.Node) -> Human:
-    fields = Fields(node, "human", HUMAN_KEYS)
+    fields = DocumentFields(node, "human", HUMAN_KEYS)
     approvals = fields.optional("approvals", text, APPROVALS[0])
     if approvals not in APPROVALS:
         fields.fail("approvals", f"must be one of {', '.join(APPROVALS)}")

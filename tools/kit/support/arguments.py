@@ -1,90 +1,60 @@
-"""Readers for the arguments of a tool call.
+"""The arguments of a call, as the fields of its tool read them."""
 
-Models deviate from the schema now and then (``"true"``, ``"3"``, ``3.0``, ``null`` for a missing
-value). The readers accept such a value where its meaning is unambiguous.
-"""
+from abc import ABC, abstractmethod
 
-import difflib
-from typing import Any
+from deskhand.desktop.errors import BadField
 
-from .duration import parse_duration
-from .spec import Json
+from .spec import Json, ToolContext, ToolOutcome, ToolSpec
 
 INTENT = "model_intent"
 """Argument that any call may have: what it is for, shown to people."""
 
 
-class BadArguments(Exception):
-    """The arguments cannot be used; the text is the reason, for the model."""
-
-
-def check_known(arguments: Json, schema: Json) -> None:
-    """Check that a schema of arguments has a property for each argument.
+def read_arguments(spec: ToolSpec, arguments: Json) -> Json:
+    """Return the arguments of a call as the fields of the tool read them.
 
     Raises:
-        BadArguments: For the first that it has not; the text has the nearest name.
+        BadField: If one is unknown, missing or wrong.
     """
-    known = [*schema["properties"], INTENT]
-    for name in arguments:
-        if name not in known:
-            nearest = difflib.get_close_matches(name, known, 1)
-            suggestion = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(known)}"
-            raise BadArguments(f"unknown argument {name}: {suggestion}")
+    if spec.fields is None:
+        return arguments
+    if isinstance(arguments, dict) and INTENT not in spec.fields.of:
+        arguments = {name: value for name, value in arguments.items() if name != INTENT}
+    return spec.fields.read(arguments)
 
 
-def text(arguments: Json, name: str) -> str:
-    """Return a required text, which must not be blank."""
-    value = optional_text(arguments, name)
-    if not value.strip():
-        raise BadArguments(f"{name} is required")
-    return value
+def unusable(name: str, sentence: str) -> BadField:
+    """Return the error for an argument; the sentence is for the model."""
+    return BadField(name, sentence, f"{sentence}.")
 
 
-def optional_text(arguments: Json, name: str) -> str:
-    """Return a text, empty if it is missing."""
-    value = arguments.get(name)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise BadArguments(f"{name} must be a text")
-    return value
+class CheckedTool(ABC):
+    """A tool that does nothing if an argument of the call is unknown, missing or wrong."""
 
+    @property
+    @abstractmethod
+    def spec(self) -> ToolSpec:
+        """Name, description and argument schema, as sent to a model."""
 
-def flag(arguments: Json, name: str) -> bool:
-    """Return a boolean; ``"true"`` and ``"false"`` as texts are accepted."""
-    value = arguments.get(name, False)
-    if isinstance(value, str) and value.lower() in ("true", "false", ""):
-        return value.lower() == "true"
-    if not isinstance(value, bool | None):
-        raise BadArguments(f"{name} must be true or false")
-    return bool(value)
+    async def call(self, arguments: Json, context: ToolContext) -> ToolOutcome:
+        """Read the arguments and execute the call, or return what is wrong with them."""
+        try:
+            return await self.run(self.read(arguments), context)
+        except BadField as error:
+            return ToolOutcome(error=error.sentence)
 
+    def read(self, arguments: Json) -> Json:
+        """Return the arguments of a call as the fields of the tool read them.
 
-def number(arguments: Json, name: str) -> int:
-    """Return a whole number >= 0, 0 if it is missing."""
-    value: Any = arguments.get(name, 0)
-    # ``isdigit`` alone accepts digits of other scripts, and superscripts that ``int`` rejects.
-    if isinstance(value, str) and value.isascii() and value.isdigit():
-        value = int(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if value is None:
-        return 0
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise BadArguments(f"{name} must be a whole number from 0 on")
-    return value
+        Raises:
+            BadField: If one is unknown, missing or wrong.
+        """
+        return read_arguments(self.spec, arguments)
 
+    @abstractmethod
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
+        """Execute the call; ``given`` has every field of the tool.
 
-def duration(arguments: Json, name: str, default: str) -> float:
-    """Return a duration in seconds."""
-    value = arguments.get(name)
-    if value is None or value == "":
-        value = default
-    try:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise ValueError(value)
-        return parse_duration(value)
-    except ValueError as error:
-        raise BadArguments(
-            f'invalid {name} "{value}": write a duration as 30s, 5m or 1h30m'
-        ) from error
+        Raises:
+            BadField: If the arguments do not go together; nothing was done.
+        """

@@ -7,12 +7,24 @@ request. Values are checked here, before anything is sent, so that the error mes
 model's names of the fields.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
-Json = dict[str, Any]
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import (
+    Field,
+    Fields,
+    Json,
+    Reader,
+    any_text,
+    between,
+    is_number,
+    one_of,
+    wrong,
+)
+
+from .arguments import unusable
 
 QUIET_MS = 100
 SETTLE_MS = 3000
@@ -20,10 +32,8 @@ LONGEST_SECONDS = 100
 MOST_REPEATS = 100
 MOST_NOTCHES = 100
 DIRECTIONS = ("up", "down", "left", "right")
-
-
-class BadCall(Exception):
-    """The input is not valid for the member; the text is for the model."""
+REFUSED = "refused_input"
+"""Member of a call that a provider's adapter could not convert; ``problem`` is the reason."""
 
 
 @dataclass(frozen=True)
@@ -61,79 +71,99 @@ class _Member:
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
+    @property
+    def fields(self) -> Fields:
+        return Fields({name: FIELDS[name] for name in (*self.needs, *self.takes)}, self.needs)
 
-def desktop_call(member: str, arguments: Mapping[str, Any]) -> DesktopCall:
+
+def desktop_call(member: str, arguments: object) -> DesktopCall:
     """Return the request for a call of ``member``.
 
     Raises:
-        BadCall: If there is no such member, or its input is wrong.
+        BadField: If there is no such member, or its input is wrong.
     """
+    if member == REFUSED and isinstance(arguments, dict):
+        raise unusable("action", str(arguments.get("problem")))
     row = MEMBERS.get(member)
     if row is None:
-        raise BadCall(f"There is no computer action {member!r}; there are {', '.join(MEMBERS)}.")
-    # Models may send ``null`` for a field that they leave out.
-    given = {key: value for key, value in arguments.items() if value is not None}
-    for key in given:
-        if key not in (*row.needs, *row.takes):
-            raise BadCall(f"{member} takes no {key!r}.")
-    for key in row.needs:
-        if key not in given:
-            raise BadCall(f"{member} needs {key!r}.")
-    return row.build({key: _FIELDS[key](key, value) for key, value in given.items()})
+        there = ", ".join(MEMBERS)
+        raise unusable("action", f"There is no computer action {member!r}; there are {there}.")
+    if isinstance(arguments, Mapping):
+        # Models may send ``null`` for the fields of other members.
+        others = FIELDS.keys() - row.fields.of
+        arguments = {k: v for k, v in arguments.items() if v is not None or k not in others}
+    try:
+        given = row.fields.read(arguments)
+    except BadField as error:
+        raise unusable(error.field, f"{member}: {error.sentence}") from error
+    return row.build({name: value for name, value in given.items() if value is not None})
 
 
-def _text(key: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise BadCall(f"{key} must be a text, not empty.")
-    return value
+def _text(name: str, value: Any) -> str:
+    if not any_text(name, value):
+        raise wrong(name, "a text, not empty")
+    return str(value)
 
 
-def _numbers(count: int, shape: str) -> Callable[[str, object], list[int]]:
-    def read(key: str, value: object) -> list[int]:
-        if not isinstance(value, list) or len(value) != count or not all(map(_is_number, value)):
-            raise BadCall(f"{key} must be {shape}, in pixels of the screenshot.")
+def _numbers(count: int, shape: str) -> Reader:
+    def read(name: str, value: Any) -> list[int]:
+        if not isinstance(value, list) or len(value) != count or not all(map(is_number, value)):
+            raise wrong(name, f"{shape}, in pixels of the screenshot")
         # Models may send fractions of a pixel.
         return [int(number) for number in value]
 
     return read
 
 
-def _path(key: str, value: object) -> list[list[int]]:
+def _path(name: str, value: Any) -> list[list[int]]:
     if not isinstance(value, list) or len(value) < 2:
-        raise BadCall(f"{key} must be two points or more, each [x, y].")
-    return [_numbers(2, "points, each [x, y]")(key, point) for point in value]
+        raise wrong(name, "two points or more, each [x, y]")
+    return [_numbers(2, "points, each [x, y]")(name, point) for point in value]
 
 
-def _between(least: int, most: int) -> Callable[[str, object], float]:
-    def read(key: str, value: object) -> float:
-        if not _is_number(value) or not least <= value <= most:
-            raise BadCall(f"{key} must be a number from {least} to {most}.")
-        return value
-
-    return read
-
-
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+def _integers(count: int) -> Json:
+    return {
+        "type": "array",
+        "items": {"type": "integer"},
+        "minItems": count,
+        "maxItems": count,
+    }
 
 
-def _direction(key: str, value: object) -> str:
-    if value not in DIRECTIONS:
-        raise BadCall(f"{key} must be one of {', '.join(DIRECTIONS)}.")
-    return str(value)
-
-
-_FIELDS: Mapping[str, Callable[[str, object], Any]] = {
-    "text": _text,
-    "coordinate": _numbers(2, "[x, y]"),
-    "start_coordinate": _numbers(2, "[x, y]"),
-    "path": _path,
-    "region": _numbers(4, "[x0, y0, x1, y1]"),
-    "duration": _between(0, LONGEST_SECONDS),
-    "repeat": _between(1, MOST_REPEATS),
-    "scroll_amount": _between(0, MOST_NOTCHES),
-    "scroll_direction": _direction,
+_POINT = _numbers(2, "[x, y]")
+FIELDS: Mapping[str, Field] = {
+    "coordinate": Field(
+        {**_integers(2), "description": "Where to click, move, scroll or drop."}, _POINT
+    ),
+    "start_coordinate": Field(
+        {**_integers(2), "description": "Where left_click_drag begins."}, _POINT
+    ),
+    "text": Field(
+        {
+            "type": "string",
+            "description": "The text to type; keys for key and hold_key, as ctrl+s; the"
+            " keys to hold during a click.",
+        },
+        _text,
+    ),
+    "scroll_direction": Field({"type": "string", "enum": list(DIRECTIONS)}, one_of(*DIRECTIONS)),
+    "scroll_amount": Field(
+        {"type": "integer", "description": "Notches of the wheel."}, between(0, MOST_NOTCHES)
+    ),
+    "duration": Field(
+        {"type": "number", "description": "Seconds, for wait and hold_key."},
+        between(0, LONGEST_SECONDS),
+    ),
+    "repeat": Field(
+        {"type": "integer", "description": "How often key strikes."}, between(1, MOST_REPEATS)
+    ),
+    "region": Field(
+        {**_integers(4), "description": "[x0, y0, x1, y1], for zoom."},
+        _numbers(4, "[x0, y0, x1, y1]"),
+    ),
+    "path": Field({"type": "array", "items": _integers(2), "minItems": 2}, _path),
 }
+"""Every field that members have."""
 
 
 def _observed(action: str, fields: Json) -> Json:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
+from deskhand.desktop.fields import Fields
 from deskhand.tools.conversation.conversation import Image
 from deskhand.tools.conversation.step_target import StepTarget
 
@@ -30,6 +31,13 @@ class ToolSpec:
     description: str
     schema: Json
     """JSON Schema of the arguments, an object."""
+    fields: Fields | None = field(default=None, compare=False, repr=False)
+    """The arguments, of which the schema is made; None if another service reads them."""
+
+    @classmethod
+    def of(cls, name: str, description: str, fields: Fields) -> Self:
+        """Return the description of a tool with these arguments."""
+        return cls(name, description, fields.schema, fields)
 
 
 @dataclass(frozen=True)

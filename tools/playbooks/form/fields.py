@@ -6,7 +6,7 @@ import yaml
 
 from deskhand.tools.documents.documents import document, fail, nearest, scalars
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields, FieldTexts
+from deskhand.tools.documents.fields import DocumentFields, FieldTexts
 from deskhand.tools.playbooks.errors import BadPlaybook
 from deskhand.tools.playbooks.texts import references
 
@@ -30,7 +30,7 @@ def playbook_document(text: str) -> yaml.Node:
     return node
 
 
-def playbook_fields(node: yaml.Node, what: str, known: Sequence[str]) -> Fields:
+def playbook_fields(node: yaml.Node, what: str, known: Sequence[str]) -> DocumentFields:
     """Return the fields of a mapping, whose errors are sentences about ``what``."""
     texts = FieldTexts(
         mapping=f"{{what}} must be a mapping with {', '.join(known)}",
@@ -39,7 +39,7 @@ def playbook_fields(node: yaml.Node, what: str, known: Sequence[str]) -> Fields:
         twice="{what} has the key {key!r} twice",
         missing="{what} needs {key!r}",
     )
-    return Fields(node, what, known, texts)
+    return DocumentFields(node, what, known, texts)
 
 
 def check_references(node: yaml.Node, known: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ import yaml
 
 from deskhand.tools.documents.documents import fail
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields
+from deskhand.tools.documents.fields import DocumentFields
 from deskhand.tools.documents.values import integer, items, scalar
 from deskhand.tools.playbooks.errors import BadPlaybook
 from deskhand.tools.playbooks.playbook import (
@@ -241,7 +241,7 @@ def _wait(node: yaml.Node | None) -> StepWait | None:
     )
 
 
-def _box(fields: Fields, key: str) -> Box | None:
+def _box(fields: DocumentFields, key: str) -> Box | None:
     box = cast(Box | None, fields.integers(key, "[left, top, right, bottom]"))
     if box is not None and not (box[0] < box[2] and box[1] < box[3]):
         fail(fields.required(key), f"{key} must have left < right and top < bottom")

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import yaml
 
 from deskhand.tools.documents.errors import BadDocument
-from deskhand.tools.documents.fields import Fields
+from deskhand.tools.documents.fields import DocumentFields
 from deskhand.tools.documents.values import items
 from deskhand.tools.playbooks.errors import PlaybookError
 from deskhand.tools.playbooks.playbook import Playbook
@@ -43,8 +43,8 @@ def with_target(text: str, changed: Playbook, number: int, part: str) -> str:
 
 
 def _replaced(text: str, number: int, part: str, mapping: str) -> str:
-    steps = Fields(playbook_document(text), "the playbook", PLAYBOOK_KEYS).required("steps")
-    fields = Fields(items(steps, "steps")[number], "the step", STEP_KEYS)
+    steps = DocumentFields(playbook_document(text), "the playbook", PLAYBOOK_KEYS).required("steps")
+    fields = DocumentFields(items(steps, "steps")[number], "the step", STEP_KEYS)
     end = _end(fields.required(part))
     begin = fields.key_of(part).end_mark.index
     line_end = text.find("\n", end)

@@ -7,10 +7,14 @@ the screen. It names one widget, or says that none fits. Pure.
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import Field, Fields, any_text, each
 from deskhand.tools.agents.providers.port import Prompt
 from deskhand.tools.conversation.conversation import Image, Message, ReplyBlock, Text, ToolCall
+from deskhand.tools.kit.support.arguments import read_arguments
+from deskhand.tools.kit.support.call_check import refusal_of
 from deskhand.tools.kit.support.spec import ToolSpec
 from deskhand.tools.playbooks.form.writing import write_step
 from deskhand.tools.playbooks.playbook import Playbook, PlaybookStep, Point, Target
@@ -22,21 +26,34 @@ HEALED = "Healed"
 """Beginning of the text that shows what was rewritten."""
 LONGEST_SCREEN = 40_000
 MAX_TOKENS = 2000
-CHOOSE = ToolSpec(
+
+
+def _texts(name: str, value: Any) -> tuple[str, ...]:
+    return tuple(filter(None, each(any_text)(name, [value] if isinstance(value, str) else value)))
+
+
+CHOOSE = ToolSpec.of(
     "choose_target",
     "Name the widget that the step is meant to act on now. Leave everything out if none fits.",
-    {
-        "type": "object",
-        "properties": {
-            "role": {"type": "string", "description": "As in the list of widgets."},
-            "name": {"type": "string", "description": "As in the list of widgets."},
-            "near": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Texts beside it, where several have this role and name.",
-            },
-        },
-    },
+    Fields(
+        {
+            "role": Field(
+                {"type": "string", "description": "As in the list of widgets."}, any_text, ""
+            ),
+            "name": Field(
+                {"type": "string", "description": "As in the list of widgets."}, any_text, ""
+            ),
+            "near": Field(
+                {
+                    "type": "array",
+                    "items": {"type": "string"},
+                    "description": "Texts beside it, where several have this role and name.",
+                },
+                _texts,
+                (),
+            ),
+        }
+    ),
 )
 SYSTEM = (
     "You repair one step of a recorded procedure whose target was moved, renamed or restyled. "
@@ -74,18 +91,23 @@ def healing_prompt(broken: BrokenStep, model: str, conversation: str) -> Prompt:
 
 
 def chosen_target(content: Sequence[ReplyBlock]) -> Target | None:
-    """Return the widget that a reply names, or the point that it clicks; ``None`` if neither."""
+    """Return the widget that a reply names, or the point that it clicks; ``None`` if neither.
+
+    A call with an argument that is unknown or wrong names none: the widget may be another one.
+    """
     for block in content:
+        if isinstance(block, ToolCall) and refusal_of(block, None):
+            continue
         if isinstance(block, ToolCall) and block.toolset is not None:
             match block.arguments.get("coordinate"):
                 case [int(x), int(y)]:
                     return Target(point=(x, y))
         if isinstance(block, ToolCall) and block.name == CHOOSE.name:
-            given = block.arguments
-            near = given.get("near") or ()
-            near = (near,) if isinstance(near, str) else near
-            texts = tuple(str(one) for one in near if one)
-            target = Target(str(given.get("role") or ""), str(given.get("name") or ""), texts)
+            try:
+                given = read_arguments(CHOOSE, block.arguments)
+            except BadField:
+                return None
+            target = Target(given["role"], given["name"], given["near"])
             return target if target.has_identity else None
     return None
 

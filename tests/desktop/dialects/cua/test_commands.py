@@ -1,7 +1,7 @@
 import pytest
 
-from deskhand.desktop.dialects.cua.commands import COMMANDS, listing, resolved
-from deskhand.desktop.dialects.cua.errors import RefusedCommand
+from deskhand.desktop.dialects.cua.commands import COMMANDS, check_names, listing, resolved
+from deskhand.desktop.dialects.cua.errors import FailedCommand, RefusedCommand
 
 
 def test_names_and_aliases_are_resolved() -> None:
@@ -40,3 +40,19 @@ def test_the_commands_are_listed_with_their_parameters() -> None:
     }
     assert listed["commands"]["version"] == {"params": []}
     assert listed["aliases"]["mkdir"] == "create_dir"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_its_own_parameters_only(name: str) -> None:
+    row = COMMANDS[name]
+    known = (*row.required, *(row.optional or {}))
+    check_names(name, dict.fromkeys(known, 1))
+    check_names(name, {**dict.fromkeys(known), "zz_unknown": None})
+    for wrong in ("zz_unknown", *(f"{one}_" for one in known)):
+        with pytest.raises(FailedCommand, match=f"unknown argument {wrong}"):
+            check_names(name, {**dict.fromkeys(known, 1), wrong: 1})
+
+
+def test_the_nearest_parameter_is_suggested() -> None:
+    with pytest.raises(FailedCommand, match="contents: did you mean content"):
+        check_names("write_text", {"path": "/a", "contents": "x"})

@@ -1,7 +1,7 @@
 from pathlib import PurePath
 from typing import Any
 
-from deskhand.desktop.dialects.osworld.api import router
+from deskhand.desktop.dialects.osworld.api import FIELDS, router
 
 READ = ("screenshot", "accessibility", "terminal", "platform", "cursor_position")
 CHANGED = (
@@ -25,3 +25,8 @@ def test_each_route_of_the_original_server_is_served() -> None:
         *(("POST", f"{base}/{name}") for name in CHANGED),
         *(("POST", f"{base}/setup/{name}") for name in SET_UP),
     }
+
+
+def test_the_fields_of_bodies_are_those_of_routes() -> None:
+    posted = {*(f"/{name}" for name in CHANGED), *(f"/setup/{name}" for name in SET_UP)}
+    assert FIELDS.keys() <= posted

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from deskhand.desktop.dialects.osworld.bodies import (
     ScriptBody,
     Verification,
     WindowBody,
+    check_names,
     command_of,
     object_of,
     script_of,
@@ -77,3 +79,22 @@ def test_a_text_without_nul_is_required() -> None:
     for wrong in ("", "a\0b", None):
         with pytest.raises(BadOsworldRequest):
             text_of({"a": wrong}, "a")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: check_names({"comand": "ls"}, ("command", "shell")),
+        lambda: verification_of({"verification": {"window": "a"}}),
+        lambda: command_of({"command": "a", "shell": "yes"}),
+        lambda: window_of({"window_name": "a", "strict": 1}),
+    ],
+)
+def test_what_a_route_does_not_read_is_refused(read: Callable[[], Any]) -> None:
+    with pytest.raises(BadOsworldRequest):
+        read()
+
+
+def test_a_field_that_is_null_is_not_given() -> None:
+    assert command_of({"command": "a", "shell": None}) == CommandBody("a", False)
+    check_names({"command": "a"}, ("command", "shell"))

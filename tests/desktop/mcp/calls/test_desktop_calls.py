@@ -48,7 +48,7 @@ def test_failures_are_results_that_say_what_to_do() -> None:
     gone = calls(FakeDesktop({LIST: DesktopUnavailable("closed")}))
     assert "cannot be reached (closed)" in asyncio.run(gone.call("process_list", {})).text
     wrong = asyncio.run(served.call("execute", {}))
-    assert wrong.text == "command must be a text that is not empty. Nothing was done."
+    assert wrong.text == "Nothing was done: command is required"
     recordings = FakeDesktop({"GET /api/v0/desktop/recordings": {"recordings": []}})
     stopped = asyncio.run(calls(recordings).call("recording", {"action": "stop"}))
     assert stopped.text == "no recording of yours runs."

@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.desktop.mcp.calls.recordings import RecordingCalls
 from deskhand.desktop.mcp.errors import McpError
-from tests.desktop.mcp.fakes import FakeDesktop
+from tests.desktop.mcp.fakes import FakeDesktop, given
 
 LIST, START = "GET /api/v0/desktop/recordings", "POST /api/v0/desktop/recording/start"
 STOP = "POST /api/v0/desktop/recording/stop"
@@ -26,7 +26,9 @@ def calls(fake: FakeDesktop) -> RecordingCalls:
 def test_a_recording_is_started_with_an_id_of_its_caller() -> None:
     fake = FakeDesktop({LIST: [{"recordings": []}, {"recordings": [one(OWN, "recording")]}]})
     fake.replies[START] = [{}]
-    found = asyncio.run(calls(fake).recording({"action": "start", "label": "demo"}))
+    found = asyncio.run(
+        calls(fake).recording(given("recording", {"action": "start", "label": "demo"}))
+    )
     assert fake.sent(START) == [{"recording_id": OWN, "label": "demo"}]
     assert found.content["recordings"][0]["active"] is True
     video = f"http://here/api/v0/desktop/recordings/{OWN}/video"
@@ -38,24 +40,24 @@ def test_a_recording_is_started_with_an_id_of_its_caller() -> None:
 def test_only_one_recording_of_a_caller_runs() -> None:
     fake = FakeDesktop({LIST: {"recordings": [one(OWN, "recording")]}})
     with pytest.raises(McpError, match="runs already"):
-        asyncio.run(calls(fake).recording({"action": "start"}))
+        asyncio.run(calls(fake).recording(given("recording", {"action": "start"})))
 
 
 def test_a_caller_ends_its_own_recording_only() -> None:
     listed = {"recordings": [one(OWN, "recording"), one(OTHER, "recording")]}
     fake = FakeDesktop({LIST: listed, STOP: {}})
-    found = asyncio.run(calls(fake).recording({"action": "stop"}))
+    found = asyncio.run(calls(fake).recording(given("recording", {"action": "stop"})))
     assert fake.sent(STOP) == [{"recording_id": OWN}]
     assert [row["id"] for row in found.content["recordings"]] == [OWN]
     others = FakeDesktop({LIST: {"recordings": [one(OTHER, "recording")]}})
     with pytest.raises(McpError, match="no recording of yours"):
-        asyncio.run(calls(others).recording({"action": "stop"}))
+        asyncio.run(calls(others).recording(given("recording", {"action": "stop"})))
 
 
 def test_all_recordings_are_listed() -> None:
     bare = {"id": OTHER, "status": "stored"}
     fake = FakeDesktop({LIST: {"recordings": [one(OWN), bare]}})
-    found = asyncio.run(calls(fake).recording({"action": "list"}))
+    found = asyncio.run(calls(fake).recording(given("recording", {"action": "list"})))
     assert found.text.splitlines()[0] == "2 recordings."
     assert f"{OTHER} (ended, 0 s)" in found.text
 

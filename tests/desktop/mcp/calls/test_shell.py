@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.errors import BadField
 from deskhand.desktop.mcp.calls.shell import ShellCalls
-from deskhand.desktop.mcp.errors import BadMcpArguments
-from tests.desktop.mcp.fakes import FakeDesktop
+from tests.desktop.mcp.fakes import FakeDesktop, given
 
 START, OUTPUT = "POST /api/v0/processes/start", "GET /api/v0/processes/p1/output"
 
@@ -16,7 +16,9 @@ def desktop(**output: Any) -> FakeDesktop:
 
 def test_a_command_is_started_and_waited_for() -> None:
     fake = desktop(running=False, exit_code=0, output="hi\n")
-    found = asyncio.run(ShellCalls(fake).execute({"command": "echo hi", "timeout": "20s"}))
+    found = asyncio.run(
+        ShellCalls(fake).execute(given("execute", {"command": "echo hi", "timeout": "20s"}))
+    )
     assert found.text == "Exit code 0.\nhi\n"
     assert found.content == {"success": True, "exit_code": 0, "output": "hi\n"}
     (body,) = fake.sent(START)
@@ -27,7 +29,9 @@ def test_a_command_is_started_and_waited_for() -> None:
 
 def test_no_wait_is_longer_than_hosts_wait() -> None:
     fake = desktop(running=True, output="so far")
-    found = asyncio.run(ShellCalls(fake).execute({"command": "make", "timeout": "1h"}))
+    found = asyncio.run(
+        ShellCalls(fake).execute(given("execute", {"command": "make", "timeout": "1h"}))
+    )
     assert fake.sent(OUTPUT) == [{"wait": "true", "timeout_ms": "44000"}]
     assert found.text.startswith("Still running as process p1")
     assert found.content["timed_out"] is True
@@ -36,7 +40,9 @@ def test_no_wait_is_longer_than_hosts_wait() -> None:
 
 def test_a_background_command_is_not_waited_for() -> None:
     fake = desktop()
-    found = asyncio.run(ShellCalls(fake).execute({"command": "x", "run_in_background": True}))
+    found = asyncio.run(
+        ShellCalls(fake).execute(given("execute", {"command": "x", "run_in_background": True}))
+    )
     assert found.content["background_process_id"] == "p1"
     assert "timeout_ms" not in fake.sent(START)[0]
     assert not fake.sent(OUTPUT)
@@ -47,7 +53,9 @@ def test_output_is_read_at_once_with_no_wait() -> None:
         running=False, exit_code=-1, signal="SIGKILL", output="x", truncated={"bytes": 1}
     )
     shell = ShellCalls(fake)
-    found = asyncio.run(shell.process_output({"process_id": " p1 ", "wait_timeout": "0s"}))
+    found = asyncio.run(
+        shell.process_output(given("process_output", {"process_id": " p1 ", "wait_timeout": "0s"}))
+    )
     assert found.content["signal"] == "SIGKILL"
     assert "left out" in found.text
     assert fake.sent(OUTPUT) == [{}]
@@ -55,7 +63,7 @@ def test_output_is_read_at_once_with_no_wait() -> None:
 
 def test_processes_are_listed() -> None:
     fake = FakeDesktop({"GET /api/v0/processes/list": {"processes": [{"id": "a"}]}})
-    found = asyncio.run(ShellCalls(fake).process_list({}))
+    found = asyncio.run(ShellCalls(fake).process_list(given("process_list", {})))
     assert found.content == {"processes": [{"id": "a"}]}
 
 
@@ -64,7 +72,9 @@ def test_a_signal_is_sent_to_a_process_and_nowhere_else() -> None:
     fake = FakeDesktop({route: {"message": "Signal sent."}})
     shell = ShellCalls(fake)
     arguments = {"process_id": "../x", "signal": "kill"}
-    assert asyncio.run(shell.process_signal(arguments)).text == "Signal sent."
+    assert (
+        asyncio.run(shell.process_signal(given("process_signal", arguments))).text == "Signal sent."
+    )
     assert fake.sent(route) == [{"signal": "kill"}]
-    with pytest.raises(BadMcpArguments, match="terminate, kill or interrupt"):
-        asyncio.run(shell.process_signal({**arguments, "signal": "stop"}))
+    with pytest.raises(BadField, match="one of terminate, kill, interrupt"):
+        asyncio.run(shell.process_signal(given("process_signal", {**arguments, "signal": "stop"})))

@@ -2,9 +2,9 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.errors import BadField
 from deskhand.tools.agents.loop.report import (
     REPORT_SPEC,
-    BadReport,
     Report,
     assumed_report,
     read_report,
@@ -39,7 +39,7 @@ def test_evidence_may_be_missing() -> None:
     ],
 )
 def test_a_wrong_report_names_what_is_wrong(arguments: dict[str, Any], word: str) -> None:
-    with pytest.raises(BadReport, match=word):
+    with pytest.raises(BadField, match=word):
         read_report(arguments)
 
 

@@ -14,6 +14,12 @@ def test_calls_are_converted_both_ways() -> None:
     assert browser_tool.as_member(spare) == MEMBER
 
 
+def test_an_argument_does_not_replace_the_member_of_a_call() -> None:
+    call = ToolCall("1", "find", {"query": "x", "action": "javascript_exec"}, "browser")
+    found = browser_tool.as_function(call).arguments
+    assert found == {"action": "find", "query": "x", "find.action": "javascript_exec"}
+
+
 def test_other_calls_stay_as_they_are() -> None:
     for call in (
         ToolCall("1", "browser", {"action": 5}),

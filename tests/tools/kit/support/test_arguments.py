@@ -1,59 +1,66 @@
+import asyncio
+from typing import Any
+
 import pytest
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import Field, Fields, any_text, word
 from deskhand.tools.kit.support.arguments import (
-    BadArguments,
-    check_known,
-    duration,
-    flag,
-    number,
-    optional_text,
-    text,
+    INTENT,
+    CheckedTool,
+    read_arguments,
+    unusable,
 )
+from deskhand.tools.kit.support.spec import Json, ToolContext, ToolOutcome, ToolSpec
+from tests.tools.kit.machine import FakeMachine
 
-SCHEMA = {"type": "object", "properties": {"timeout_seconds": {}, "prompt": {}}}
-
-
-def test_an_unknown_argument_is_refused_with_the_nearest_name() -> None:
-    check_known({"prompt": "x", "model_intent": "why"}, SCHEMA)
-    with pytest.raises(BadArguments, match="argument timeout: did you mean timeout_seconds"):
-        check_known({"prompt": "x", "timeout": 3}, SCHEMA)
-    with pytest.raises(BadArguments, match="known: timeout_seconds, prompt, model_intent"):
-        check_known({"zzz": 3}, SCHEMA)
+FIELDS = Fields({"name": Field({"type": "string"}, word)}, ("name",))
+SPEC = ToolSpec.of("greet", "Greets.", FIELDS)
 
 
-def test_texts() -> None:
-    assert text({"a": " x "}, "a") == " x "
-    assert optional_text({"a": None}, "a") == ""
-    for arguments in ({}, {"a": ""}, {"a": "  "}):
-        with pytest.raises(BadArguments, match="a is required"):
-            text(arguments, "a")
-    with pytest.raises(BadArguments, match="must be a text"):
-        optional_text({"a": 1}, "a")
+class Greet(CheckedTool):
+    @property
+    def spec(self) -> ToolSpec:
+        return SPEC
+
+    async def run(self, given: Json, context: ToolContext) -> ToolOutcome:
+        if given["name"] == "nobody":
+            raise unusable("name", "name must be of somebody")
+        return ToolOutcome({"text": f"Hi {given['name']}"})
 
 
-def test_flags() -> None:
-    assert [flag({"a": value}, "a") for value in (True, False, None, "true", "False", "")] == [
-        *(True, False, False, True, False, False)
-    ]
-    assert flag({}, "a") is False
-    for value in (1, "yes"):
-        with pytest.raises(BadArguments, match="true or false"):
-            flag({"a": value}, "a")
+def greeted(arguments: Any) -> ToolOutcome:
+    return asyncio.run(Greet().call(arguments, FakeMachine().context()))
 
 
-def test_numbers() -> None:
-    assert [number({"a": value}, "a") for value in (3, "3", 3.0, None, 0)] == [3, 3, 3, 0, 0]
-    assert number({}, "a") == 0
-    for value in (-1, "-1", "x", 1.5, True):
-        with pytest.raises(BadArguments, match="whole number"):
-            number({"a": value}, "a")
+def test_a_tool_gets_its_arguments_as_they_were_read() -> None:
+    assert greeted({"name": " Ann "}).value == {"text": "Hi Ann"}
+    assert greeted({"name": "Ann", INTENT: "to be kind"}).value == {"text": "Hi Ann"}
 
 
-def test_durations() -> None:
-    assert duration({}, "a", "10s") == 10
-    assert duration({"a": ""}, "a", "10s") == 10
-    assert duration({"a": 5}, "a", "10s") == 5
-    wrong: list[object] = ["soon", True, []]
-    for value in wrong:
-        with pytest.raises(BadArguments, match="invalid a"):
-            duration({"a": value}, "a", "10s")
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({}, "name is required"),
+        ({"nam": "Ann"}, "unknown argument nam: did you mean name?"),
+        ({"name": "nobody"}, "name must be of somebody"),
+        ([], "the input must be an object, not a JSON array or a value"),
+    ],
+)
+def test_what_is_wrong_is_the_error_of_the_call(arguments: Any, error: str) -> None:
+    assert greeted(arguments) == ToolOutcome(error=error)
+
+
+def test_an_intent_that_the_tool_lists_is_read() -> None:
+    spec = ToolSpec.of("a", "", Fields({INTENT: Field({"type": "string"}, any_text)}))
+    assert read_arguments(spec, {INTENT: "x"}) == {INTENT: "x"}
+
+
+def test_arguments_that_another_service_reads_stay_as_they_are() -> None:
+    assert read_arguments(ToolSpec("a", "", {"type": "object"}), {"b": None}) == {"b": None}
+
+
+def test_an_error_has_a_sentence_for_http_too() -> None:
+    error = unusable("name", "name must be of somebody")
+    assert isinstance(error, BadField)
+    assert str(error) == "name must be of somebody."

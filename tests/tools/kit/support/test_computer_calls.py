@@ -3,9 +3,10 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.actions.requests import action_request
+from deskhand.desktop.errors import BadField
 from deskhand.desktop.geometry import Size
 from deskhand.tools.agents.scripted.anthropic.protocol import MEMBERS as PROTOCOL_MEMBERS
-from deskhand.tools.kit.support.computer_calls import MEMBERS, BadCall, desktop_call
+from deskhand.tools.kit.support.computer_calls import MEMBERS, desktop_call
 
 Json = dict[str, Any]
 
@@ -87,9 +88,9 @@ def test_waiting_and_holding_have_a_duration() -> None:
     ("member", "arguments", "word"),
     [
         ("dance", {}, "no computer action 'dance'"),
-        ("screenshot", {"size": 3}, "takes no 'size'"),
-        ("mouse_move", {}, "needs 'coordinate'"),
-        ("mouse_move", {"coordinate": None}, "needs 'coordinate'"),
+        ("screenshot", {"size": 3}, "screenshot: unknown argument size: none is known"),
+        ("mouse_move", {}, "mouse_move: coordinate is required"),
+        ("mouse_move", {"coordinate": None}, "mouse_move: coordinate is required"),
         ("left_click", {"coordinate": [1]}, r"\[x, y\]"),
         ("left_click", {"coordinate": "middle"}, r"\[x, y\]"),
         ("left_click", {"coordinate": [1, "2"]}, r"\[x, y\]"),
@@ -103,11 +104,11 @@ def test_waiting_and_holding_have_a_duration() -> None:
         ("wait", {"duration": True}, "0 to 100"),
         ("key", {"text": "a", "repeat": 0}, "1 to 100"),
         ("scroll", {"scroll_direction": "in", "scroll_amount": 1}, "up, down, left, right"),
-        ("scroll", {"scroll_direction": "up"}, "needs 'scroll_amount'"),
+        ("scroll", {"scroll_direction": "up"}, "scroll_amount is required"),
     ],
 )
 def test_wrong_input_is_an_error_for_the_model(member: str, arguments: Json, word: str) -> None:
-    with pytest.raises(BadCall, match=word):
+    with pytest.raises(BadField, match=word):
         desktop_call(member, arguments)
 
 
@@ -124,7 +125,7 @@ def test_a_drag_may_have_a_path() -> None:
     assert wanted.payload["action"] == "left_click_drag"
     assert wanted.payload["path"] == [[1, 2], [3, 4], [5, 6]]
     for path in ([[1, 2]], "x", [[1, 2], [3]]):
-        with pytest.raises(BadCall):
+        with pytest.raises(BadField):
             desktop_call("drag_path", {"path": path})
 
 

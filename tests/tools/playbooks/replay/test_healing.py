@@ -52,6 +52,13 @@ def test_the_reply_names_a_widget_or_none() -> None:
     assert chosen_target((Text("None."), ToolCall("c", "other", {}))) is None
 
 
+def test_a_call_with_a_mistake_names_no_widget() -> None:
+    assert _chosen({"role": "button", "nam": "Store"}) is None
+    assert _chosen({"role": "button", "name": 5}) is None
+    clicked = ToolCall("c", "left_click", {"coordinate": [3, 4], "at": "end"}, "computer")
+    assert chosen_target((clicked,)) is None
+
+
 def test_the_new_target_replaces_the_old_one_with_its_parameters() -> None:
     found = Target("button", "Store {x} Ada", ("for Ada",))
     values = {"customer": "Ada", "other": "Store"}

@@ -40,7 +40,7 @@ def sent(block: Json) -> Json:
     if block["type"] != "tool_use":
         return rest
     name = block["toolset_name"]
-    return {**rest, "name": name, "input": {"action": block["name"], **block["input"]}}
+    return {**rest, "name": name, "input": {**block["input"], "action": block["name"]}}
 
 
 def received(call: ToolCall) -> ToolCall:
@@ -50,6 +50,6 @@ def received(call: ToolCall) -> ToolCall:
         return call
     arguments = {key: value for key, value in call.arguments.items() if key != "action"}
     # Keys held during a click have a name of their own here.
-    if action in _CLICKS and "key" in arguments:
+    if action in _CLICKS and "key" in arguments and "text" not in arguments:
         arguments["text"] = arguments.pop("key")
     return ToolCall(call.id, action, arguments, NAME)

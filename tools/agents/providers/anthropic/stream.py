@@ -25,8 +25,11 @@ from .wire import reply_block
 
 Json = dict[str, Any]
 
-NOT_CUT = ("end_turn", "tool_use", "stop_sequence")
-"""Stop reasons after which a reply, and so the input of its calls, is complete."""
+CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
+"""Stop reasons of a reply that may end in the middle of the input of its last call.
+
+No call is run after a refusal, and not the last one after the others.
+"""
 
 
 class StreamedReply:
@@ -65,7 +68,7 @@ class StreamedReply:
             return None
         blocks = self._blocks or {}
         for index, text in self._inputs.items():
-            blocks[index]["input"] = self._input(text)
+            blocks[index]["input"] = self._input(text, ends=index == max(blocks))
         read = (reply_block(block) for block in blocks.values())
         content: tuple[ReplyBlock, ...] = tuple(block for block in read if block is not None)
         usage = Usage(
@@ -78,12 +81,11 @@ class StreamedReply:
         )
         return ModelReply(content, self._stop_reason or "end_turn", usage)
 
-    def _input(self, text: str) -> Any:
+    def _input(self, text: str, *, ends: bool) -> Any:
         try:
             return _parsed(text) if text else {}
         except UnreadableReply:
-            # A reply that hit a limit may end in the middle of its last call's input.
-            if self._stop_reason in NOT_CUT:
+            if not ends or self._stop_reason not in CUT:
                 raise
             return {}
 

@@ -14,7 +14,7 @@ from typing import Any
 from deskhand.tools.agents.providers import browser_tool
 from deskhand.tools.agents.providers.merged_messages import merged, picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import model_facts, sent_name
-from deskhand.tools.agents.providers.port import Prompt
+from deskhand.tools.agents.providers.port import Prompt, call_arguments
 from deskhand.tools.conversation.conversation import (
     Block,
     Compaction,
@@ -141,9 +141,7 @@ def reply_block(block: Mapping[str, Any]) -> ReplyBlock | None:
     if block["type"] == "text":
         return Text(block["text"]) if block["text"] else None
     if block["type"] == "tool_use":
-        # A model can return an input that is no object; the tool then reports what is missing.
-        given = block["input"]
-        arguments = given if isinstance(given, dict) else {}
+        arguments = call_arguments(block["input"])
         call = ToolCall(block["id"], block["name"], arguments, block.get("toolset_name"))
         return older_tools.received(call)
     # Without a summary the provider ignores the block, and with it the messages are gone.

@@ -9,13 +9,12 @@ from typing import Any
 
 from deskhand.tools.agents.providers.browser_tool import as_function
 from deskhand.tools.conversation.conversation import ToolCall
+from deskhand.tools.kit.support.computer_calls import FIELDS
 
 Json = dict[str, Any]
 
 COMPUTER = "computer"
 ACTION = "action"
-_POINT: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
-_REGION: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 4}
 ACTIONS = (
     "screenshot",
     "left_click",
@@ -49,18 +48,7 @@ TOOL: Json = {
             "type": "object",
             "properties": {
                 ACTION: {"type": "string", "enum": list(ACTIONS)},
-                "coordinate": {**_POINT, "description": "Where to click, move, scroll or drop."},
-                "start_coordinate": {**_POINT, "description": "Where left_click_drag begins."},
-                "text": {
-                    "type": "string",
-                    "description": "The text to type; keys for key and hold_key, as ctrl+s; the"
-                    " keys to hold during a click.",
-                },
-                "scroll_direction": {"type": "string", "enum": ["up", "down", "left", "right"]},
-                "scroll_amount": {"type": "integer", "description": "Notches of the wheel."},
-                "duration": {"type": "number", "description": "Seconds, for wait and hold_key."},
-                "repeat": {"type": "integer", "description": "How often key strikes."},
-                "region": {**_REGION, "description": "[x0, y0, x1, y1], for zoom."},
+                **{name: FIELDS[name].schema for name in FIELDS if name != "path"},
             },
             "required": [ACTION],
         },
@@ -85,4 +73,4 @@ def function_of(call: ToolCall) -> tuple[str, Json]:
     call = as_function(call)
     if call.toolset is None:
         return call.name, call.arguments
-    return COMPUTER, {ACTION: call.name, **call.arguments}
+    return COMPUTER, {**call.arguments, ACTION: call.name}

@@ -9,7 +9,7 @@ import json
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
+from deskhand.tools.agents.providers.port import ModelReply, Usage, call_arguments, inclusive_usage
 from deskhand.tools.agents.providers.reply_errors import FailedReply, UnreadableReply
 from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import ReplyBlock, Text, ToolCall
@@ -19,9 +19,10 @@ from .computer_tool import call_of
 Json = dict[str, Any]
 
 DONE = b"[DONE]"
+LENGTH = "length"
 END_REASONS = {
     "stop": "end_turn",
-    "length": "max_tokens",
+    LENGTH: "max_tokens",
     "tool_calls": "tool_use",
     "function_call": "tool_use",
     "content_filter": "refusal",
@@ -101,20 +102,25 @@ class CompletionStream:
         call["arguments"] += function.get("arguments") or ""
 
     def _tool_calls(self) -> Iterator[ToolCall]:
+        last = len(self._calls) - 1
         for number, call in enumerate(self._calls.values()):
+            # A reply that hit a limit may end in the middle of its last call, which the loop does
+            # not run, and where calls come in turns also in the middle of others.
+            if self._reason == LENGTH and not _is_whole(call["arguments"]):
+                if number != last:
+                    continue
+                call = call | {"arguments": ""}
             # Two calls of one id stay that: the loop runs only the first.
             call_id = call["id"] or f"{self._nonce}-{number}"
             yield call_of(call_id, call["name"], self._arguments(call["arguments"]), self._tools)
 
-    def _arguments(self, text: str) -> Json:
+    @staticmethod
+    def _arguments(text: str) -> Json:
         try:
             arguments = json.loads(text or "{}")
         except (ValueError, RecursionError) as error:
-            # A reply that hit a limit may end in the middle of its last call.
-            if self._reason == "length":
-                return {}
             raise UnreadableReply("the arguments of a call are no JSON") from error
-        return arguments if isinstance(arguments, dict) else {}
+        return call_arguments(arguments)
 
     def _counted(self) -> Usage:
         prompt = self._usage.get("prompt_tokens") or 0
@@ -124,3 +130,11 @@ class CompletionStream:
         thinking = details.get("reasoning_tokens") or 0
         # The tokens of the prompt include the cached ones.
         return inclusive_usage(prompt, written, cached=cached, thinking=thinking)
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        json.loads(arguments)
+    except (ValueError, RecursionError):
+        return False
+    return True

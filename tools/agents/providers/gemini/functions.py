@@ -3,7 +3,8 @@
 A function is one or several members of the computer toolset, which are run in order: ``mouse_down``
 at a point moves the pointer first, ``navigate`` opens the address bar and types into it. The
 functions are those of Gemini 3.5 and later, and, for older models, those of the previews of 2.5
-and 3 (``OLD_FUNCTIONS``). A wrong argument is passed on as it is, so that the tool reports it.
+and 3 (``OLD_FUNCTIONS``). If an argument is unknown, missing or wrong, none of the members is run:
+one call stands for them, with which the tool reports what is wrong.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,9 +12,12 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any, TypeGuard
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import Field, Fields, Json, anything
+from deskhand.tools.kit.support.computer_calls import REFUSED, desktop_call
+
 from .grid import to_grid, to_pixel
 
-Json = dict[str, Any]
 Size = tuple[int, int]
 """Width and height of the picture that the model has seen, in pixels."""
 
@@ -50,8 +54,17 @@ class FunctionCall:
 
 def members_of(name: str, arguments: Mapping[str, Any], size: Size) -> tuple[MemberCall, ...]:
     """Return the members that a function is; none if it is not predefined."""
-    reader = FUNCTIONS.get(name) or OLD_FUNCTIONS.get(name)
-    return () if reader is None else reader(_Arguments(arguments, size))
+    function = FUNCTIONS.get(name) or OLD_FUNCTIONS.get(name)
+    if function is None:
+        return ()
+    own = {key: value for key, value in arguments.items() if key not in MEANT_FOR_US}
+    try:
+        members = function.members(_Arguments(function.fields.read(own), size))
+        for one in members:
+            desktop_call(one.member, one.arguments)
+    except BadField as error:
+        return (MemberCall(REFUSED, {"problem": f"{name}: {error.sentence}"}),)
+    return members
 
 
 def function_of(member: str, arguments: Mapping[str, Any], size: Size) -> FunctionCall:
@@ -107,7 +120,7 @@ class _Arguments:
         return {"coordinate": [self._size[0] // 2, self._size[1] // 2]}
 
     def turn(self, usual: int) -> Json:
-        direction = self.get("direction", "down")
+        direction = self._given["direction"]
         magnitude = self.get("magnitude", usual)
         if not _is_number(magnitude):
             return {"scroll_direction": direction, "scroll_amount": magnitude}
@@ -121,12 +134,25 @@ class _Arguments:
         return "+".join(map(str, keys)) if isinstance(keys, list) else keys or ""
 
     def typed(self, *, press_enter: bool) -> MemberCall:
-        text = self.get("text", "")
+        text = self._given["text"]
         end = "\n" if self.get("press_enter", press_enter) else ""
         return MemberCall("type", {"text": text + end if isinstance(text, str) else text})
 
 
 Reader = Callable[[_Arguments], tuple[MemberCall, ...]]
+_ANY = Field({}, anything)
+
+
+@dataclass(frozen=True)
+class _Function:
+    members: Reader
+    needs: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+
+    @property
+    def fields(self) -> Fields:
+        # The computer tool checks the values.
+        return Fields(dict.fromkeys((*self.needs, *self.takes), _ANY), self.needs)
 
 
 def _pointed(member: str) -> Reader:
@@ -189,37 +215,54 @@ CLICKS = {
 }
 """Member of the toolset to the function that takes at most a point."""
 
-FUNCTIONS: Mapping[str, Reader] = {
-    **{CLICKS[member]: _pointed(member) for member in CLICKS if not member.startswith("left_m")},
-    "mouse_down": _button("left_mouse_down"),
-    "mouse_up": _button("left_mouse_up"),
-    "type": lambda given: (given.typed(press_enter=False),),
-    "drag_and_drop": _drag,
-    "wait": _wait,
-    "press_key": _key("key"),
-    "key_down": _key("key_down"),
-    "key_up": _key("key_up"),
-    "hotkey": _key("key", "keys"),
-    "take_screenshot": _taken,
-    "scroll": lambda given: (MemberCall("scroll", given.point() | given.turn(USUAL_MAGNITUDE)),),
-    "go_back": _pressed("alt+Left"),
-    "go_forward": _pressed("alt+Right"),
-    "navigate": lambda given: _opened(given.get("url", "")),
+_AT = ("x", "y")
+_TURN = ("magnitude",)
+
+FUNCTIONS: Mapping[str, _Function] = {
+    **{
+        CLICKS[member]: _Function(_pointed(member), _AT)
+        for member in CLICKS
+        if not member.startswith("left_m")
+    },
+    "mouse_down": _Function(_button("left_mouse_down"), (), _AT),
+    "mouse_up": _Function(_button("left_mouse_up"), (), _AT),
+    "type": _Function(lambda given: (given.typed(press_enter=False),), ("text",), ("press_enter",)),
+    "drag_and_drop": _Function(_drag, (*_AT, "destination_x", "destination_y")),
+    "wait": _Function(_wait, (), ("seconds",)),
+    "press_key": _Function(_key("key"), ("key",)),
+    "key_down": _Function(_key("key_down"), ("key",)),
+    "key_up": _Function(_key("key_up"), ("key",)),
+    "hotkey": _Function(_key("key", "keys"), ("keys",)),
+    "take_screenshot": _Function(_taken),
+    "scroll": _Function(
+        lambda given: (MemberCall("scroll", given.point() | given.turn(USUAL_MAGNITUDE)),),
+        ("direction",),
+        (*_AT, *_TURN),
+    ),
+    "go_back": _Function(_pressed("alt+Left")),
+    "go_forward": _Function(_pressed("alt+Right")),
+    "navigate": _Function(lambda given: _opened(given.get("url", "")), ("url",)),
 }
 """Functions of Gemini 3.5 and later."""
 
-OLD_FUNCTIONS: Mapping[str, Reader] = {
-    "open_web_browser": _taken,
-    "click_at": _pointed("left_click"),
-    "hover_at": _pointed("mouse_move"),
-    "type_text_at": _type_at,
-    "scroll_document": lambda given: (
-        MemberCall("scroll", given.middle() | given.turn(OLD_MAGNITUDE)),
+OLD_FUNCTIONS: Mapping[str, _Function] = {
+    "open_web_browser": _Function(_taken),
+    "click_at": _Function(_pointed("left_click"), _AT),
+    "hover_at": _Function(_pointed("mouse_move"), _AT),
+    "type_text_at": _Function(_type_at, (*_AT, "text"), ("press_enter", "clear_before_typing")),
+    "scroll_document": _Function(
+        lambda given: (MemberCall("scroll", given.middle() | given.turn(OLD_MAGNITUDE)),),
+        ("direction",),
+        _TURN,
     ),
-    "scroll_at": lambda given: (MemberCall("scroll", given.point() | given.turn(OLD_MAGNITUDE)),),
-    "wait_5_seconds": lambda _: (MemberCall("wait", {"duration": OLD_WAIT}),),
-    "search": lambda _: _opened(HOME),
-    "key_combination": _key("key", "keys"),
+    "scroll_at": _Function(
+        lambda given: (MemberCall("scroll", given.point() | given.turn(OLD_MAGNITUDE)),),
+        (*_AT, "direction"),
+        _TURN,
+    ),
+    "wait_5_seconds": _Function(lambda _: (MemberCall("wait", {"duration": OLD_WAIT}),)),
+    "search": _Function(lambda _: _opened(HOME)),
+    "key_combination": _Function(_key("key", "keys"), ("keys",)),
 }
 """Functions of the previews of 2.5 and 3 that later models do not have."""
 

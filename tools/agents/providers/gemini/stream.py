@@ -11,6 +11,7 @@ A part is kept as it came, in a thinking block before what it stands for: its
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from deskhand.tools.agents.providers.port import ModelReply, Usage, inclusive_usage
@@ -157,12 +158,20 @@ class StreamedAnswer:
         if self._reason in ASKED_AGAIN:
             raise FailedAnswer(f"the answer ended with {self._reason}", again=True)
         reason = END_REASONS.get(self._reason, self._reason.lower())
+        if reason == "max_tokens":
+            self._join_last_call()
         called = any(isinstance(block, ToolCall) for block in self._content)
         if reason == "end_turn" and not self._content:
             raise FailedAnswer("the answer was empty", again=True)
         if reason == "end_turn" and called:
             reason = "tool_use"
         return ModelReply(tuple(self._content), reason, self._counted())
+
+    def _join_last_call(self) -> None:
+        """Leave of the members of the last function only the last, which the loop does not run."""
+        members = list(takewhile(lambda one: isinstance(one, ToolCall), reversed(self._content)))
+        if members:
+            self._content[-len(members) :] = members[:1]
 
     def _add(self, part: Json) -> None:
         if "functionCall" in part:

@@ -7,9 +7,10 @@ it scrolls in both directions, with ids made from the id of the item: ``call_1-0
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from deskhand.desktop.errors import BadField
+from deskhand.desktop.fields import Field, Fields, Json, anything, whole_number
 from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
-
-Json = dict[str, Any]
+from deskhand.tools.kit.support.computer_calls import REFUSED
 
 COMPUTER = "computer"
 PIXELS_PER_NOTCH = 100
@@ -45,24 +46,28 @@ def calls_of(item: Mapping[str, Any]) -> tuple[ToolCall, ...]:
 
 def _calls(action: Json) -> Iterator[tuple[str, Json]]:
     kind = str(action.get("type", ""))
-    if kind == "scroll":
-        yield from _scrolls(action)
-        return
-    convert = _CONVERSIONS.get(kind)
-    if convert is None:
+    if kind not in _FIELDS:
         # The computer tool answers that there is no such action.
         yield kind, {}
         return
-    yield convert(action)
+    try:
+        given = _FIELDS[kind].read({key: one for key, one in action.items() if key != "type"})
+    except BadField as error:
+        yield REFUSED, {"problem": f"{kind}: {error.sentence}"}
+        return
+    if kind == "scroll":
+        yield from _scrolls(given)
+    else:
+        yield _CONVERSIONS[kind](given)
 
 
 def _click(action: Json) -> tuple[str, Json]:
-    button = action.get("button") or "left"
+    button = action["button"]
     return CLICKS.get(button, f"{button}_click"), _at(action)
 
 
 def _drag(action: Json) -> tuple[str, Json]:
-    path = [_point(one) for one in action.get("path") or ()]
+    path = [_point(one) for one in action["path"]]
     if len(path) == 2:
         ends = {"start_coordinate": path[0], "coordinate": path[1]}
         return "left_click_drag", {**ends, **_held(action)}
@@ -70,7 +75,7 @@ def _drag(action: Json) -> tuple[str, Json]:
 
 
 def _scrolls(action: Json) -> Iterator[tuple[str, Json]]:
-    across, down = int(action.get("scroll_x") or 0), int(action.get("scroll_y") or 0)
+    across, down = action["scroll_x"], action["scroll_y"]
     for distance, directions in ((down, ("up", "down")), (across, ("left", "right"))):
         # A distance of nothing stays one call, so that the action has an answer.
         if distance or (directions[0] == "up" and not across):
@@ -97,14 +102,36 @@ def chord(keys: Sequence[object]) -> str:
     return "+".join(map(str, keys))
 
 
+# The computer tool checks the values.
+_ANY = Field({}, anything)
+_DISTANCE = Field({"type": "integer"}, whole_number, 0)
+
+
+def _fields(*needed: str, **optional: Field) -> Fields:
+    return Fields({**dict.fromkeys(needed, _ANY), **optional}, needed)
+
+
+_FIELDS: Mapping[str, Fields] = {
+    "click": _fields("button", "x", "y", keys=_ANY),
+    "double_click": _fields("x", "y", keys=_ANY),
+    "drag": _fields("path", keys=_ANY),
+    "keypress": _fields("keys"),
+    "move": _fields("x", "y", keys=_ANY),
+    "screenshot": _fields(),
+    "scroll": _fields("x", "y", scroll_x=_DISTANCE, scroll_y=_DISTANCE, keys=_ANY),
+    "type": _fields("text"),
+    "wait": _fields(),
+}
+"""Fields of each action beside its type."""
+
 _CONVERSIONS: Mapping[str, Callable[[Json], tuple[str, Json]]] = {
     "click": _click,
     "double_click": lambda action: ("double_click", _at(action)),
     "drag": _drag,
-    "keypress": lambda action: ("key", {"text": chord(action.get("keys") or ())}),
+    "keypress": lambda action: ("key", {"text": chord(action["keys"])}),
     # The pointer moves without an effect of held keys.
     "move": lambda action: ("mouse_move", {"coordinate": _point(action)}),
     "screenshot": lambda _: ("screenshot", {}),
-    "type": lambda action: ("type", {"text": action.get("text")}),
+    "type": lambda action: ("type", {"text": action["text"]}),
     "wait": lambda _: ("wait", {"duration": WAIT_SECONDS}),
 }

@@ -20,6 +20,7 @@ from deskhand.tools.agents.providers.reply_errors import FailedReply, Unreadable
 from deskhand.tools.agents.providers.sse_data import SseData
 from deskhand.tools.conversation.conversation import Compaction, ReplyBlock, ToolCall
 
+from .actions import calls_of
 from .wire import reply_blocks
 
 Json = dict[str, Any]
@@ -67,12 +68,17 @@ class ResponseStream:
         stop_reason = INCOMPLETE.get(reason or "", "pause_turn") if reason else "end_turn"
         content: list[ReplyBlock] = []
         refused = False
+        last = max(self._items, default=None)
         for index in sorted(self._items):
             item = self._items[index]
             # The last item of a reply that was cut off may be incomplete itself.
             if reason and item.get("status") == "incomplete" and item["type"] != "message":
                 continue
             content += _blocks(item)
+            # The loop does not run the last call of a reply that hit a limit. The actions of one
+            # item are run together or not at all.
+            if stop_reason == "max_tokens" and index == last and item["type"] == "computer_call":
+                content[-len(calls_of(item)) :] = content[-1:]
             refused = refused or _is_refusal(item)
         if stop_reason == "end_turn" and any(isinstance(b, ToolCall) for b in content):
             stop_reason = "tool_use"

@@ -18,7 +18,7 @@ from typing import Any
 from deskhand.tools.agents.providers.browser_tool import BROWSER, as_function, result_content
 from deskhand.tools.agents.providers.merged_messages import picture_count, picture_ids
 from deskhand.tools.agents.providers.model_table import ModelFacts, sent_name
-from deskhand.tools.agents.providers.port import Prompt
+from deskhand.tools.agents.providers.port import Prompt, call_arguments
 from deskhand.tools.conversation.conversation import (
     Compaction,
     Image,
@@ -148,9 +148,7 @@ def _shown(part: Json) -> str:
 
 def _arguments(text: object) -> Json:
     """Parse the arguments of a call; raises ``ValueError`` if they are not JSON."""
-    given = json.loads(text) if isinstance(text, str) and text else {}
-    # A model can return arguments that are no object; the tool then reports what is missing.
-    return given if isinstance(given, dict) else {}
+    return call_arguments(json.loads(text) if isinstance(text, str) and text else {})
 
 
 def _refused(after: Message | None) -> set[str]:

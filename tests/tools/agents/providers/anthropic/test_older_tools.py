@@ -45,6 +45,8 @@ def test_a_call_is_sent_as_an_action_and_its_result_without_a_toolset() -> None:
     [
         ({"coordinate": [3, 4]}, {"coordinate": [3, 4]}),
         ({"coordinate": [3, 4], "key": "shift"}, {"coordinate": [3, 4], "text": "shift"}),
+        # The computer tool refuses a call with both.
+        ({"key": "shift", "text": "ctrl"}, {"key": "shift", "text": "ctrl"}),
     ],
 )
 def test_an_action_is_received_as_a_call_of_the_toolset(

@@ -130,6 +130,13 @@ def test_input_that_is_no_json_is_an_error_only_where_nothing_cut_it(text: str) 
         read(START, *call(text), ended("tool_use"), STOP)
     cut = content(START, *call(text), ended("max_tokens"), STOP)
     assert cut == (ToolCall("a", "key", {}),)
+    # Only the last call may be cut, and only by a limit.
+    for events in (
+        (*call(text), begun(2, {"type": "text", "text": "x"}), ended("max_tokens")),
+        (*call(text), ended("new_reason")),
+    ):
+        with pytest.raises(UnreadableReply):
+            read(START, *events, STOP)
 
 
 @pytest.mark.parametrize(

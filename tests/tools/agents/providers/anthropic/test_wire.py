@@ -174,7 +174,11 @@ def test_thoughts_go_back_as_they_came_and_take_no_cache_mark() -> None:
             {"type": "tool_use", "id": "a", "name": "key", "input": {}, "toolset_name": "computer"},
             ToolCall("a", "key", {}, "computer"),
         ),
-        ({"type": "tool_use", "id": "a", "name": "f", "input": "x"}, ToolCall("a", "f", {})),
+        (
+            {"type": "tool_use", "id": "a", "name": "f", "input": "x"},
+            ToolCall("a", "f", {"arguments": "x"}),
+        ),
+        ({"type": "tool_use", "id": "a", "name": "f", "input": None}, ToolCall("a", "f", {})),
     ],
 )
 def test_blocks_of_a_reply_are_read(block: dict[str, Any], expected: ReplyBlock | None) -> None:

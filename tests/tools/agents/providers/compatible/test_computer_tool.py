@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.errors import BadField
 from deskhand.tools.agents.providers.compatible.computer_tool import (
     ACTIONS,
     TOOL,
@@ -9,7 +10,7 @@ from deskhand.tools.agents.providers.compatible.computer_tool import (
     function_of,
 )
 from deskhand.tools.conversation.conversation import ToolCall
-from deskhand.tools.kit.support.computer_calls import MEMBERS, BadCall, desktop_call
+from deskhand.tools.kit.support.computer_calls import MEMBERS, desktop_call
 
 CLICK = ToolCall("a", "left_click", {"coordinate": [1, 2]}, "computer")
 
@@ -40,5 +41,5 @@ def test_other_functions_are_tools_of_ours() -> None:
 
 def test_a_call_without_an_action_is_reported() -> None:
     call = call_of("a", "computer", {}, ())
-    with pytest.raises(BadCall, match="There is no computer action ''; there are screenshot"):
+    with pytest.raises(BadField, match="There is no computer action ''; there are screenshot"):
         desktop_call(call.name, call.arguments)

@@ -80,8 +80,10 @@ def test_calls_without_indexes_or_ids_stay_apart() -> None:
     assert ids == ["n-0", "a", "a"]
 
 
-def test_arguments_that_are_no_object_are_none() -> None:
+def test_arguments_that_are_no_object_are_refused_by_every_tool() -> None:
     (call,) = read(piece(0, "a", name="execute", arguments="[1]"), end()).content
+    assert call == ToolCall("a", "execute", {"arguments": [1]})
+    (call,) = read(piece(0, "a", name="execute", arguments="null"), end()).content
     assert call == ToolCall("a", "execute", {})
 
 
@@ -91,6 +93,19 @@ def test_arguments_may_be_cut_only_at_the_limit() -> None:
     assert (reply.stop_reason, reply.content) == ("max_tokens", (ToolCall("a", "execute", {}),))
     with pytest.raises(UnreadableReply, match="arguments"):
         read(cut, end("tool_calls"))
+
+
+def test_a_call_that_is_cut_before_others_is_left_out() -> None:
+    pieces = (
+        piece(0, "a", name="list_agents", arguments='{"limit": '),
+        piece(1, "b", name="execute", arguments='{"command": "ls"}'),
+        piece(2, "c", name="execute", arguments="{"),
+    )
+    reply = read(*pieces, end("length"))
+    assert reply.content == (
+        ToolCall("b", "execute", {"command": "ls"}),
+        ToolCall("c", "execute", {}),
+    )
 
 
 @pytest.mark.parametrize(("reason", "ours"), [*END_REASONS.items(), ("tired", "tired")])

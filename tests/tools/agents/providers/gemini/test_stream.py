@@ -72,6 +72,15 @@ def test_a_signature_alone_is_kept() -> None:
     assert read(parts(empty), STOP).content == (Thinking({"type": "gemini_part", "part": empty}),)
 
 
+def test_of_the_members_that_end_a_cut_reply_one_is_left_for_the_loop_to_leave_out() -> None:
+    typed = call("type_text_at", "c2", x=1, y=2, text="a")
+    end: Json = {"candidates": [{"finishReason": "MAX_TOKENS"}]}
+    reply = read(parts(call("navigate", "c1", url="a.test"), typed), end)
+    calls = [block.id for block in reply.content if isinstance(block, ToolCall)]
+    assert calls == ["c1.1", "c1", "c2"]
+    assert read(parts({"text": "a"}), end).content == (Text("a"),)
+
+
 def test_an_empty_part_is_nothing() -> None:
     assert read(parts({"text": "a"}, {"text": ""}, {"executableCode": {}}), STOP).content == (
         Text("a"),

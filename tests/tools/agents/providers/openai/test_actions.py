@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.desktop.errors import BadField
 from deskhand.tools.agents.providers.openai.actions import calls_of
 from deskhand.tools.conversation.conversation import SafetyCheck
 from deskhand.tools.kit.support.computer_calls import desktop_call
@@ -90,8 +91,30 @@ def test_a_scroll_in_both_directions_is_two_calls() -> None:
 
 
 def test_what_is_no_action_we_know_is_left_to_the_computer_tool() -> None:
-    calls = calls_of(item({"type": "fly"}, {"type": "click", "button": "fifth"}, {}))
+    fifth = {"type": "click", "button": "fifth", "x": 1, "y": 2}
+    calls = calls_of(item({"type": "fly"}, fifth, {}))
     assert [one.name for one in calls] == ["fly", "fifth_click", ""]
+
+
+@pytest.mark.parametrize(
+    ("action", "problem"),
+    [
+        ({"type": "click", "x": 1, "y": 2}, "click: button is required"),
+        ({"type": "click", "button": "left", "x": 1, "Y": 2}, "click: unknown argument Y"),
+        ({"type": "move", "x": 1}, "move: y is required"),
+        ({"type": "type", "text": None}, "type: text is required"),
+        ({"type": "type", "txt": "a"}, "type: unknown argument txt: did you mean text"),
+        ({"type": "keypress"}, "keypress: keys is required"),
+        ({"type": "scroll", "x": 1, "y": 2, "scroll_y": "far"}, "scroll_y must be"),
+        ({"type": "scroll", "x": 1, "y": 2, "dy": 300}, "scroll: unknown argument dy"),
+    ],
+)
+def test_an_action_whose_fields_are_wrong_is_refused_by_the_computer_tool(
+    action: Json, problem: str
+) -> None:
+    (call,) = calls_of(item(action))
+    with pytest.raises(BadField, match=problem):
+        desktop_call(call.name, call.arguments)
 
 
 def test_older_models_have_one_action_and_none_is_a_screenshot() -> None:

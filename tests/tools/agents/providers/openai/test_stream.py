@@ -93,6 +93,18 @@ def test_a_call_that_was_cut_off_is_left_out() -> None:
     assert [type(block) for block in reply.content] == [Thinking, Text]
 
 
+def test_of_the_actions_that_end_a_cut_reply_one_is_left_for_the_loop_to_leave_out() -> None:
+    actions = [{"type": "type", "text": one} for one in "ab"]
+    first, last = (
+        {"type": "computer_call", "call_id": one, "actions": actions} for one in ("c", "d")
+    )
+    event = ended("incomplete", incomplete_details={"reason": "max_output_tokens"})
+    reply = read(done(0, first), done(1, last), event)
+    assert reply is not None
+    calls = [block.id for block in reply.content if isinstance(block, ToolCall)]
+    assert calls == ["c-0", "c-1", "d-1"]
+
+
 def test_a_reply_without_its_end_is_incomplete() -> None:
     assert read(delta("Hi"), done(0, SAID)) is None
 

@@ -238,7 +238,9 @@ def test_blocks_of_a_reply_keep_its_items() -> None:
     assert reply_blocks(refused) == (Thinking(refused), Text("No."))
     assert reply_blocks({"type": "message"}) == (Thinking({"type": "message"}),)
     assert reply_blocks(FUNCTION)[1] == ToolCall("f", "execute", {"command": "ls"})
-    for arguments in ("[]", "", None):
+    (_, wrong) = reply_blocks({**FUNCTION, "arguments": "[1]"})
+    assert wrong == ToolCall("f", "execute", {"arguments": [1]})
+    for arguments in ("null", "", None):
         (_, call) = reply_blocks({**FUNCTION, "arguments": arguments})
         assert call == ToolCall("f", "execute", {})
     with pytest.raises(ValueError, match="Expecting"):

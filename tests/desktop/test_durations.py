@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.kit.support.duration import format_duration, parse_duration
+from deskhand.desktop.durations import format_duration, parse_duration
 
 
 @pytest.mark.parametrize(
