@@ -28,6 +28,10 @@ PATIENCE = 20.0 * SLOWNESS
 FORKING = {ONE_THREAD: "1"} if os.environ.get("DESKHAND_TEST_FORKED") else {}
 """Environment of desktops that are forked, as the fork server does, and not executed."""
 
+X_SOCKETS = Path("/tmp/.X11-unix")
+ABOVE_ALL_DISPLAYS = 100_000
+"""Above each number of a display that an X server chooses."""
+
 Json = dict[str, Any]
 
 
@@ -240,18 +244,20 @@ def x_display(desktop: Service) -> tuple[str, Path]:
     """Return the display name and the trusted cookie's file by which the host reaches a display.
 
     The X server listens in the desktop's own ``/tmp``: a link leads there until this process ends.
+    The name is none of the desktop's own number, which another X server of the host may have.
     """
     display = str(desktop.get("/api/v0/desktop")["display"])
     started = desktop.post("/api/v0/processes/start", {"command": "echo $HOME"})
     answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
-    path = Path("/tmp/.X11-unix", display.replace(":", "X"))
-    inside = f"/proc/{service_pid(desktop.ready['pid'])}/root{path}"
-    if path.is_symlink() or not path.exists():
-        path.unlink(missing_ok=True)
-        path.symlink_to(inside)
-        atexit.register(path.unlink, missing_ok=True)
+    keeper = desktop.ready["pid"]
+    link = X_SOCKETS / f"X{ABOVE_ALL_DISPLAYS + keeper}"
+    inside = f"/proc/{service_pid(keeper)}/root{X_SOCKETS}/{display.replace(':', 'X')}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(inside)
+    atexit.register(link.unlink, missing_ok=True)
     folder = Path(str(answer["output"]).strip()).parent
-    return display, folder / "run" / "service" / "Xauthority"
+    # The entries of this file are for displays of any number.
+    return link.name.replace("X", ":"), folder / "run" / "service" / "Xauthority"
 
 
 def host_pid(desktop: Service, inside: int) -> int:
