@@ -71,9 +71,10 @@ def run_task(address: str) -> float:
     host, server, chromium, *_ = address.split(":")
     SetupController(host, int(server), int(chromium)).setup(TASK)
     controller = PythonController(host, int(server))
-    for line in ("cat > ~/typed", LINE):
+    # What is typed before the shell has started `cat` would be the shell's.
+    for line, arrived in (("cat > ~/typed", "-e"), (LINE, "-s")):
         controller.execute_python_command(f"pyautogui.write({line!r}); pyautogui.press('enter')")
-    controller.run_bash_script("until test -s ~/typed; do sleep 0.1; done")
+        controller.run_bash_script(f"until test {arrived} ~/typed; do sleep 0.1; done")
     return float(controller.get_file("~/typed") == f"{LINE}\n".encode())
 
 
