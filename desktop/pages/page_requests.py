@@ -7,6 +7,7 @@ the tabs, so that all events belong to this client alone.
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from deskhand.desktop.browser.debugging_pipe import PipeClient
@@ -32,6 +33,18 @@ class BrowserPipe(Protocol):
         """Return a new client."""
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """A request without an answer."""
+
+    session: str
+    answer: asyncio.Future[Json]
+
+    def end(self, reason: str) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(PageSilent(reason))
+
+
 class PageRequests:
     """One client of a browser's pipe; ``on_event`` gets method, parameters and session."""
 
@@ -39,7 +52,7 @@ class PageRequests:
         self.pipe = pipe
         self._on_event = on_event
         self._client = pipe.connect()
-        self._answers: dict[int, asyncio.Future[Json]] = {}
+        self._answers: dict[int, _Waiting] = {}
         self._last = 100
         self._browser = ""
         self._reading: asyncio.Task[None] | None = None
@@ -68,7 +81,7 @@ class PageRequests:
 
         Raises:
             PageRequestFailed: If the browser refuses it.
-            PageSilent: If there is no answer in time.
+            PageSilent: If there is no answer in time, or its page crashes meanwhile.
         """
         if self.pipe.closed:
             raise PageSilent("the browser has ended")
@@ -76,7 +89,8 @@ class PageRequests:
         number = self._last
         request: Json = {"id": number, "method": method, "params": parameters or {}}
         target = session or self._browser
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._answers[number] = _Waiting(target, answer)
         self._client.send(request | ({"sessionId": target} if target else {}))
         try:
             async with asyncio.timeout(seconds):
@@ -108,15 +122,18 @@ class PageRequests:
     async def _read(self) -> None:
         async for message in self._client.messages():
             waiting = self._answers.get(message["id"]) if "id" in message else None
-            if waiting is not None and not waiting.done():
-                waiting.set_result(message)
+            if waiting is not None and not waiting.answer.done():
+                waiting.answer.set_result(message)
             elif "method" in message:
                 parameters = message.get("params")
-                self._on_event(
-                    str(message["method"]),
-                    parameters if isinstance(parameters, dict) else {},
-                    str(message.get("sessionId", "")),
-                )
-        for answer in self._answers.values():
-            if not answer.done():
-                answer.set_exception(PageSilent("the browser has ended"))
+                method, session = str(message["method"]), str(message.get("sessionId", ""))
+                self._on_event(method, parameters if isinstance(parameters, dict) else {}, session)
+                if method == "Inspector.targetCrashed":
+                    self._end_waiting("the page has crashed", session)
+        self._end_waiting("the browser has ended")
+
+    def _end_waiting(self, reason: str, session: str = "") -> None:
+        """End the requests to a session, or all."""
+        for waiting in self._answers.values():
+            if session in ("", waiting.session):
+                waiting.end(reason)
