@@ -14,7 +14,7 @@ QUICK := not (soak or attack or interop or live or eval or cluster or faults or 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full
+.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full lowest
 
 setup: $(STAMP)
 
@@ -139,6 +139,10 @@ full: environments
 	$(PYTHON) -m scripts.run_targets landing
 	$(PYTHON) -m scripts.run_targets release --write docs/release-run.md
 
+# The quick tests with the lowest versions of all packages that pyproject.toml permits.
+lowest: setup
+	$(PYTHON) -m scripts.lowest $(LOWEST)
+
 # Ten steps with each real provider whose key is set; costs a few cents.
 live: setup
 	$(PYTHON) -m pytest -m live tests/live
@@ -157,4 +161,4 @@ distributions: setup
 	$(PYTHON) -m scripts.distributions
 
 clean:
-	rm -rf .venv .venv-interop .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-interop .venv-lowest .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
