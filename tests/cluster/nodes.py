@@ -19,7 +19,7 @@ from tests.system.services import DESKHAND, PATIENCE
 from tests.tools.cluster.certified import Cluster
 
 Json = dict[str, Any]
-END_SECONDS = 60.0
+END_SECONDS = 3 * PATIENCE
 
 
 @dataclass

@@ -22,6 +22,7 @@ from deskhand.tools.store.file_store import FileStore
 from deskhand.tools.store.rows.packed_pictures import PackedPictureRows
 from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import ObjectStore, UploadQueue
+from tests.cluster.playing import LIMIT
 from tests.tools.agents.chats.fakes import FakeMachines, FakeModels, OpenChats, ScriptedModel
 
 POLL_SECONDS = 0.2
@@ -152,7 +153,7 @@ def played(
     """Await a scenario with two control planes."""
 
     async def main() -> None:
-        async with asyncio.timeout(60), two(url, folder, *models, tools=tools) as (one, other):
+        async with asyncio.timeout(LIMIT), two(url, folder, *models, tools=tools) as (one, other):
             await scenario(one, other)
 
     asyncio.run(main())

@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-LIMIT = 60.0
+from tests.system.services import PATIENCE
+
+LIMIT = 3 * PATIENCE
 
 
 def play(work: Callable[[], Awaitable[None]]) -> None:

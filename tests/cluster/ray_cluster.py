@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from deskhand.tools.cluster.ray_names import labels_of, resources_of
+from tests.cluster.playing import LIMIT
 from tests.cluster.ray_head import RAY, RayHead, own_address
 from tests.live_trees import kill_below, names_below
 
-LIMIT = 60.0
 Json = dict[str, Any]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from deskhand.tools.store.rows import planes
 from tests.cluster.planes import plane
+from tests.cluster.playing import LIMIT
 from tests.tools.agents.chats.fakes import FakeMachines, Hold, ScriptedModel, act, report
 
 pytestmark = pytest.mark.cluster
@@ -26,7 +27,7 @@ def test_a_chat_is_driven_by_one_and_taken_over_by_the_other(
     second = {"child": ScriptedModel([[report("Taken over.")], [report("And again.")]])}
 
     async def scenario() -> None:
-        async with asyncio.timeout(60), AsyncExitStack() as stack:
+        async with asyncio.timeout(LIMIT), AsyncExitStack() as stack:
             one, two = [
                 await stack.enter_async_context(
                     plane(database, tmp_path, name, machines, models, ahead=seconds)

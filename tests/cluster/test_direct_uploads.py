@@ -27,6 +27,7 @@ from deskhand.tools.store.stored_files import StoredFiles
 from deskhand.tools.store.upload_queue import UploadQueue
 from deskhand.tools.templates.library import TemplateLibrary
 from tests.cluster.nodes import Json, Node, node
+from tests.system.services import PATIENCE
 from tests.tools.cluster.certified import Cluster
 from tests.tools.store.fakes import chat_row, database
 from tests.tools.store.s3 import S3Requests, make_bucket, s3_service
@@ -34,7 +35,7 @@ from tests.tools.store.s3 import S3Requests, make_bucket, s3_service
 pytestmark = [pytest.mark.cluster, pytest.mark.x11]
 
 CHAT = "b1111111-2222-3333-4444-555555555555"
-LIMIT = 120.0
+LIMIT = 6 * PATIENCE
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from deskhand.tools.kit.support.spec import Json
 from deskhand.tools.store.rows import planes
 from deskhand.tools.store.tables.held_pictures import held_ids
 from tests.cluster.planes import Plane, plane
+from tests.cluster.playing import LIMIT
 from tests.tools.agents.chats.fakes import (
     Block,
     FakeDesktop,
@@ -33,7 +34,6 @@ from tests.tools.store.test_upload_queue import FakeDepot
 pytestmark = pytest.mark.cluster
 
 STEPS = 5
-LIMIT = 60.0
 
 
 class NumberedDesktop(FakeDesktop):

@@ -21,6 +21,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from deskhand.desktop.isolation.process_identity import start_time
 from deskhand.tools.cluster.tickets import KEY, LiveTicket, TicketSigner
 from tests.cluster.nodes import Node, node
+from tests.cluster.playing import LIMIT
 from tests.system.services import until
 from tests.tools.cluster.certified import Cluster
 
@@ -29,7 +30,6 @@ pytestmark = [pytest.mark.cluster, pytest.mark.x11]
 # Desktops of several tests at once lie in one folder.
 A, B = secrets.token_hex(4), secrets.token_hex(4)
 RECORDING = "a1111111-2222-3333-4444-555555555555"
-LIMIT = 60.0
 CANARY = "canary-4d1f"
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": f"{CANARY}-bucket",

@@ -19,7 +19,8 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.rows import desktops, nodes
 from deskhand.tools.store.tables.desktops import DesktopRow
 from tests.cluster.gates import FakeGate, gates
-from tests.cluster.ray_cluster import LIMIT, RayCluster, ray_cluster
+from tests.cluster.playing import LIMIT
+from tests.cluster.ray_cluster import RayCluster, ray_cluster
 from tests.system.services import DESKHAND
 from tests.tools.cluster.certified import N7, PLANE, Cluster
 

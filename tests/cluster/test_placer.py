@@ -25,12 +25,12 @@ from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.tools.store.rows import desktops, nodes
 from deskhand.tools.store.tables.desktops import DesktopRow, NodeRow
 from tests.cluster.gates import FakeGate, FakeRooms, gates
+from tests.cluster.playing import LIMIT
 from tests.postgres_server import PostgresServer
 from tests.tools.cluster.certified import N7, N8, Cluster
 
 pytestmark = pytest.mark.cluster
 
-LIMIT = 60.0
 ORDERED = itertools.count(1.0)
 TIMES = NodeTimes(ask=0.2, down=1.0)
 

@@ -17,6 +17,7 @@ from deskhand.tools.cluster.moment import MomentaryEvent, read_moment
 from deskhand.tools.cluster.trust import ClusterTls
 from deskhand.tools.control_plane.service.planes import LivingPeers
 from deskhand.tools.store.database import Store
+from tests.cluster.playing import LIMIT
 from tests.live_trees import commands_below, running
 from tests.postgres_server import PostgresServer
 from tests.system.database_faults import STEPS, StepGate, provider
@@ -128,7 +129,7 @@ async def received(
     database: str, tls: ClusterTls, begin: Callable[[], str]
 ) -> tuple[str, MomentaryEvent]:
     """Return what ``begin`` returns, and the first text that a control plane sends."""
-    async with asyncio.timeout(60), await Store.open(database) as store:
+    async with asyncio.timeout(LIMIT), await Store.open(database) as store:
         (address,) = await LivingPeers(store, "p2").read()
         reader, writer = await asyncio.open_connection(
             *(address.host, address.port),
@@ -200,7 +201,12 @@ def test_a_wrong_certificate_is_reported_in_one_line(
         "DESKHAND_CERTIFICATES": str(tmp_path / "none"),
     }
     ended = subprocess.run(
-        [DESKHAND, "up"], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [DESKHAND, "up"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
     )
     assert ended.returncode == 4
     assert "identity.pem cannot be read: No such file or directory" in ended.stderr

@@ -20,12 +20,12 @@ from deskhand.tools.cluster.ray_names import node_and_gate
 from tests.cluster.nodes import Node, node
 from tests.cluster.ray_head import RAY, RayHead, own_address
 from tests.live_trees import names_below, running
-from tests.system.services import until
+from tests.system.services import PATIENCE, until
 from tests.tools.cluster.certified import Cluster
 
 pytestmark = [pytest.mark.cluster, pytest.mark.x11]
 
-LIMIT = 90.0
+LIMIT = 6 * PATIENCE
 A = secrets.token_hex(4)
 NODES = """
 import json, sys

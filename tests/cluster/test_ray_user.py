@@ -19,6 +19,7 @@ import ray
 from deskhand.tools.cluster.ray_names import labels_of, resources_of
 from tests.cluster.ray_cluster import until
 from tests.cluster.ray_head import RayHead, own_address
+from tests.system.services import PATIENCE
 
 pytestmark = [
     pytest.mark.cluster,
@@ -28,7 +29,7 @@ pytestmark = [
 ]
 
 RAY_ID, PLANE_ID = 2_099_900_001, 2_099_900_002
-LIMIT = 90.0
+LIMIT = 6 * PATIENCE
 RESERVE = """
 import json, sys
 from deskhand.tools.cluster.placing.rooms import Rooms

@@ -21,10 +21,10 @@ from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import StoreUnavailable
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.policy import Principal
+from tests.cluster.playing import LIMIT
 
 pytestmark = pytest.mark.cluster
 
-LIMIT = 60.0
 EIGHT_DAYS = 8 * 86_400.0
 """Longer than an invitation is valid."""
 

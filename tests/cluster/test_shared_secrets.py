@@ -14,11 +14,11 @@ from deskhand.tools.secrets.shared import SharedSecrets
 from deskhand.tools.secrets.store import SecretStore
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.errors import BadSecret, UnknownRow
+from tests.cluster.playing import LIMIT
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.cluster
 
-LIMIT = 60.0
 HORSE, STAPLE = "correct horse", "battery staple"
 MAIL = Secret("mail", HORSE, ("a",), ("mail.example",))
 BANK = Secret("bank", STAPLE, anywhere=True)

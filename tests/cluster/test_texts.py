@@ -9,6 +9,7 @@ import pytest
 from deskhand.tools.cluster.member import Member
 from deskhand.tools.conversation.conversation import Text
 from tests.cluster.planes import Plane, plane
+from tests.cluster.playing import LIMIT
 from tests.tools.agents.chats.fakes import FakeMachines, ScriptedModel
 from tests.tools.cluster.certified import Cluster
 
@@ -26,7 +27,7 @@ async def _connected(*planes: Plane) -> None:
 def test_each_shows_the_text_that_is_written_on_another_one(database: str, tmp_path: Path) -> None:
     async def scenario() -> None:
         cluster, machines = Cluster(tmp_path / "authority"), FakeMachines()
-        async with asyncio.timeout(60), AsyncExitStack() as stack:
+        async with asyncio.timeout(LIMIT), AsyncExitStack() as stack:
             planes = []
             for name in ("one", "two"):
                 cluster.issue(Member("plane", name))

@@ -16,10 +16,10 @@ from deskhand.tools.conversation.errors import IllegalMove
 from deskhand.tools.conversation.states import StateEvent
 from deskhand.tools.store import messages
 from deskhand.tools.store.database import Store
+from tests.cluster.playing import LIMIT
 
 pytestmark = pytest.mark.cluster
 
-LIMIT = 60.0
 Scenario = Callable[[tuple[ChatRepository, ...], str], Awaitable[None]]
 
 
