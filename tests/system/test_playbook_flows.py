@@ -11,7 +11,7 @@ from bench.playbooks import flow_plane, measured
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
 
-PLAYED = {"form": (), "table": pytest.mark.full, "login": pytest.mark.full}
+PLAYED = {"form": [], "table": [pytest.mark.full], "login": [pytest.mark.full]}
 """Names of flows, and their further markers."""
 
 
