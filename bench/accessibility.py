@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from bench.tables import save
 from tests.system.reporting_page import reporting_page
 from tests.system.services import Service, tidy, until
-from tests.system.wide_page import NAMES, PAGE, WIDGETS
+from tests.system.wide_page import WIDGETS, names, page
 
 TRIALS = 10
 WAYS = {
@@ -27,7 +27,7 @@ def opened(desktop: Service, url: str) -> None:
     """Open the page in a browser that reports its pages."""
     desktop.get(WAYS["JSON"])
     desktop.post("/api/v0/desktop/open", {"url": url})
-    until(lambda: NAMES[-1] in desktop.http.get(WAYS["JSON"]).text, "the last button of the page")
+    until(lambda: names()[-1] in desktop.http.get(WAYS["JSON"]).text, "the last button of the page")
 
 
 def measured(desktop: Service, trials: int) -> dict[str, list[float]]:
@@ -46,12 +46,12 @@ def main() -> None:
     with (
         TemporaryDirectory() as name,
         tidy(Path(name) / "errors.log", "--speak", "osworld") as desktop,
-        reporting_page(PAGE) as (url, _),
+        reporting_page(page()) as (url, _),
     ):
         opened(desktop, url)
         spent = measured(desktop, trials)
         shown = desktop.http.get(WAYS["XML of OSWorld"]).json()["AT"]
-        assert all(name in shown for name in NAMES)
+        assert all(name in shown for name in names())
     found = {
         way: {"median_s": round(median(each), 2), "quickest_s": round(min(each), 2)}
         for way, each in spent.items()

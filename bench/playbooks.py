@@ -180,17 +180,21 @@ def measured(
     found["model_requests"] = model.requests - before
     found |= compared(scripted, median_times(times["screen"]), model.think, requests)
     plane.post("/api/v0/playbooks", {"yaml": text, "replace": True})
+    return found
+
+
+def healed(plane: Service, model: ThinkingModel, pages: PageServer, flow: Flow) -> Json:
+    """Replay a saved flow after a change of its page; return how it was healed."""
     pages.changed = True
     model.heals(flow)
     before = model.requests
-    healed, _ = replayed(plane, flow.name)
+    found, _ = replayed(plane, flow.name)
     pages.changed = False
-    found["changed"] = {
-        "outcome": healed.get("outcome"),
+    return {
+        "outcome": found.get("outcome"),
         "healed_steps": model.requests - before,
-        "report": healed.get("report"),
+        "report": found.get("report"),
     }
-    return found
 
 
 def main() -> None:
@@ -212,6 +216,7 @@ def main() -> None:
         for flow in (one for one in FLOWS if one.name in wanted):
             try:
                 found = measured(plane, model, pages, flow, arguments.replays)
+                found["changed"] = healed(plane, model, pages, flow)
                 flows[flow.name] = {"load_1m": round(os.getloadavg()[0], 1), **found}
             except AssertionError as error:
                 flows[flow.name] = {"error": str(error)}

@@ -9,7 +9,7 @@ from PIL import Image
 
 from tests.system.reporting_page import reporting_page
 from tests.system.services import PATIENCE, Service, until
-from tests.system.wide_page import NAMES, PAGE
+from tests.system.wide_page import GROUPS, names, page
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
 
@@ -160,16 +160,20 @@ def test_a_viewer_may_only_watch(osworld: Service) -> None:
 
 @pytest.mark.soak
 @pytest.mark.browser
-@pytest.mark.slow("a browser with 5,000 widgets")
-def test_a_page_of_5000_widgets_is_complete(osworld: Service, http: httpx2.Client) -> None:
+@pytest.mark.slow("a browser with many widgets")
+@pytest.mark.parametrize("groups", [5, pytest.param(GROUPS, marks=pytest.mark.full)])
+def test_a_page_of_many_widgets_is_complete(
+    osworld: Service, http: httpx2.Client, groups: int
+) -> None:
+    wanted = names(groups)
     # A browser that starts after the first request reports its pages.
     http.get("accessibility")
-    with reporting_page(PAGE) as (url, _):
+    with reporting_page(page(groups)) as (url, _):
         osworld.post("/api/v0/desktop/open", {"url": url})
 
         def every_button() -> bool:
             found = http.get("accessibility").json()["AT"]
-            return all(f"name={name}" in found for name in NAMES)
+            return all(f"name={name}" in found for name in wanted)
 
         until(every_button, "the buttons of the page")
 
@@ -179,4 +183,4 @@ def test_a_page_of_5000_widgets_is_complete(osworld: Service, http: httpx2.Clien
             return tree.text if tree.json()["complete"] else ""
 
         tree = until(complete_tree, "a complete tree")
-    assert all(name in tree for name in NAMES)
+    assert all(name in tree for name in wanted)

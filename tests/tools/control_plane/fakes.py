@@ -88,15 +88,17 @@ def _page(chats: Sequence[ChatView], limit: int, cursor: str | None) -> Page:
 
 
 class FakeActivities:
-    """What people did, in memory."""
+    """What people did, in memory; each is published as a change of its chat."""
 
-    def __init__(self) -> None:
+    def __init__(self, hub: EventHub) -> None:
+        self._hub = hub
         self.added: dict[str, list[Activity]] = {}
         self.asked: list[tuple[Any, ...]] = []
 
     async def add(self, chat_id: str, kind: str, by: str, text: str = "") -> None:
         known = self.added.setdefault(chat_id, [])
         known.append(Activity(str(len(known)), kind, by, text, 1.5 + len(known)))
+        self._hub.publish("status", chat_id)
 
     async def of(
         self, chat_id: str, recorded: Iterable[Mapping[str, Any]], *, conversation: bool
@@ -125,7 +127,7 @@ class FakeChats:
         self.steps_of: dict[str, tuple[StepView, ...]] = {}
         self.files_of: dict[str, tuple[FileView, ...]] = {}
         self.messages_of: dict[str, tuple[MessageView, ...]] = {}
-        self.activities = FakeActivities()
+        self.activities = FakeActivities(self.hub)
         self.outcome: ToolOutcome | Exception = ToolOutcome({"ok": True})
         self.failure: Exception | None = None
         self.held = asyncio.Event()
