@@ -87,6 +87,7 @@ def test_one_peer_has_at_most_64_waiting_connections(plane: Service) -> None:
         assert b" 200 " in waiting[-1].makefile("rb").readline()
 
 
+@pytest.mark.full
 @pytest.mark.slow("the limit of a silent body is 30 s")
 def test_headers_and_bodies_that_do_not_come_end_their_connection(plane: Service) -> None:
     # Longer than the limits of 15 s and 30 s: what is asserted is the end, not its time.

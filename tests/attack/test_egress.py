@@ -255,7 +255,7 @@ def mcp_states(desktop: Service, urls: dict[str, str], transport: str) -> dict[s
 
 
 @pytest.mark.slow("five desktops, and servers that are not answered")
-@pytest.mark.parametrize("transport", ["http", "sse"])
+@pytest.mark.parametrize("transport", ["http", pytest.param("sse", marks=pytest.mark.full)])
 def test_a_server_of_mcp_json_is_reached_only_where_commands_reach(
     network: VirtualNetwork, folder: Path, targets: dict[str, str], transport: str
 ) -> None:

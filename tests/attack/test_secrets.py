@@ -193,7 +193,13 @@ def test_a_page_that_moves_the_focus_while_a_secret_is_typed_receives_nothing(
 
 
 @pytest.mark.slow("a browser, and a text that is typed slowly")
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    "place",
+    [
+        pytest.param(place, marks=() if place in ("command", "window") else pytest.mark.full)
+        for place in PLACES
+    ],
+)
 def test_a_spy_of_the_agent_learns_nothing_while_a_secret_is_typed(
     desktop: Service, sites: Sites, place: str
 ) -> None:
@@ -227,7 +233,13 @@ def test_a_frame_of_another_site_in_the_page_is_not_typed_into(
 
 
 @pytest.mark.slow("a browser that starts")
-@pytest.mark.parametrize("way", ["look-alike", "title", "data", "file", "unencrypted"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        *("look-alike", "data", "unencrypted"),
+        *(pytest.param(way, marks=pytest.mark.full) for way in ("title", "file")),
+    ],
+)
 def test_a_page_that_imitates_another_site_is_not_typed_into(
     desktop: Service, sites: Sites, way: str
 ) -> None:
