@@ -6,6 +6,7 @@ import pytest
 from deskhand.desktop.errors import (
     AccountUnavailable,
     ActionFailed,
+    BadField,
     DesktopError,
     DesktopRefused,
     DesktopUnavailable,
@@ -46,6 +47,7 @@ SENTENCES: list[tuple[DesktopError, str]] = [
     ),
     (UnknownWindow(7), "there is no window 7; GET /api/v0/desktop/windows lists them"),
     (NothingSuch("No such application.", "Known: xterm."), "No such application. Known: xterm."),
+    (BadField("a", "a is required", "No a.", "Give it."), "No a. Give it."),
     (ActionFailed("Scroll failed.", "no display"), "Scroll failed. no display"),
     (UntypableText("語"), "the keyboard cannot type '語'"),
     (DisplayNotReady(":7", 5.0), "display :7 not ready after 5.0 s"),

@@ -163,6 +163,7 @@ def test_a_value_is_read(read: Reader, value: Any, expected: Any) -> None:
             for value in (-1, "-1", "x", 1.5, True, "9" * 20, "²", 2**53 + 1)
         ),
         (within(1, 3), 4, "a must be from 1 to 3"),
+        (one_of("x", "y"), "z", "a must be one of x, y"),
         *((between(0, 2.5), value, "a must be a number from 0 to 2.5") for value in (3, True, "1")),
         *((spoken_flag, value, "a must be true or false") for value in (1, "yes")),
         *((filled_text, value, "a is required") for value in ("", "  ")),

@@ -89,3 +89,10 @@ def test_the_spec_names_the_tool_and_all_actions() -> None:
     spec = BrowserTool(Pictures).spec
     assert spec.name == BROWSER
     assert len(spec.schema["properties"]["action"]["enum"]) == 31
+
+
+def test_a_call_of_no_member_does_nothing_and_says_which_there_are() -> None:
+    machine = FakeMachine()
+    error = call(machine, {"action": "clik"}).error
+    assert "There is no browser action 'clik'" in str(error)
+    assert machine.asked == []

@@ -64,3 +64,11 @@ def test_a_refusal_names_the_edit_as_the_model_does() -> None:
     assert outcome.error.startswith("edits[2] of /a: not found\nedits[1] of /b")
     assert "files[7]" in outcome.error
     assert EditFilesTool().spec.name == "edit_files"
+
+
+def test_without_a_machine_nothing_is_edited() -> None:
+    machine = FakeMachine()
+    machine.answer("/context-config", MachineRefused(503, "no desktop"))
+    error = edit(machine, {"edits": [entry("a")]}).error
+    assert error is not None
+    assert error.startswith("no desktop")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from deskhand.desktop.dialects.cua.arguments import number, path, point, text, texts, whole
+from deskhand.desktop.dialects.cua.arguments import flag, number, path, point, text, texts, whole
 from deskhand.desktop.dialects.cua.errors import FailedCommand
 
 
@@ -13,6 +13,7 @@ def test_parameters_are_read() -> None:
     assert number({"a": 1}, "a") == 1.0
     assert number({}, "a", 2.5) == 2.5
     assert whole({"a": 1.6}, "a") == 2
+    assert [flag({"a": value}, "a") for value in (True, False, None)] == [True, False, False]
     assert texts({"a": "b"}, "a") == ["b"]
     assert texts({"a": ["b", "c"]}, "a") == ["b", "c"]
     assert point({"x": 1.4, "y": 2}) == [1, 2]
@@ -30,6 +31,7 @@ def test_parameters_are_read() -> None:
         (lambda: number({"a": float("inf")}, "a"), "a must be a number"),
         (lambda: number({"a": float("nan")}, "a"), "a must be a number"),
         (lambda: number({"a": 10**400}, "a"), "a must be a number"),
+        (lambda: flag({"a": "true"}, "a"), "a must be true or false"),
         (lambda: texts({}, "a"), "a must be a list of texts"),
         (lambda: texts({"a": [1]}, "a"), "a must be a list of texts"),
         (lambda: point({"x": 1}), "y must be a number"),

@@ -63,3 +63,4 @@ def test_what_the_machine_refuses_is_an_error() -> None:
     machine = FakeMachine()
     machine.answer("/read-file", MachineRefused(404, "no such file"))
     assert called("read_skill", machine, name="forms").error == "no such file"
+    assert called("read_skill_file", machine, name="forms", path="a").error == "no such file"

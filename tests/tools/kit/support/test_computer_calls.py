@@ -6,7 +6,7 @@ from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.errors import BadField
 from deskhand.desktop.geometry import Size
 from deskhand.tools.agents.scripted.anthropic.protocol import MEMBERS as PROTOCOL_MEMBERS
-from deskhand.tools.kit.support.computer_calls import MEMBERS, desktop_call
+from deskhand.tools.kit.support.computer_calls import MEMBERS, REFUSED, desktop_call
 
 Json = dict[str, Any]
 
@@ -144,3 +144,18 @@ def test_an_action_without_settling_answers_at_once() -> None:
     assert wanted.payload["observe"] == {"screenshot": False, "settle": False}
     picture = desktop_call("screenshot", {})
     assert picture.without_settling() == picture
+
+
+@pytest.mark.parametrize(
+    ("member", "arguments", "sentence"),
+    [
+        (REFUSED, {"problem": "no such key"}, "no such key"),
+        ("left_click", [1, 2], "left_click: the input must be an object"),
+    ],
+)
+def test_an_input_that_is_no_object_or_was_refused_is_named(
+    member: str, arguments: object, sentence: str
+) -> None:
+    with pytest.raises(BadField) as refused:
+        desktop_call(member, arguments)
+    assert sentence in refused.value.sentence
