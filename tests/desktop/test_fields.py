@@ -124,6 +124,7 @@ Reader = Callable[[str, Any], Any]
 @pytest.mark.parametrize(
     ("read", "value", "expected"),
     [
+        (one_of("x", "y"), "x", "x"),
         (whole_number, 3.0, 3),
         (whole_number, 10**30, 2**53),
         (number, 1.5, 1.5),
