@@ -127,10 +127,12 @@ def member_call(body: Mapping[str, Any]) -> BrowserCall:
     Raises:
         BrowserCallFailed: With status 400, if there is no such member or its input is wrong.
     """
-    try:
-        known(body, (ACTION, *FIELDS))
-    except BadField as error:
-        raise _bad(error.sentence) from error
+    if ACTION not in body:
+        # The name of this field may be the misspelt one.
+        try:
+            known(body, (ACTION, *FIELDS))
+        except BadField as error:
+            raise _bad(error.sentence) from error
     name = body.get(ACTION)
     row = MEMBERS.get(name) if isinstance(name, str) else None
     if row is None or not isinstance(name, str):

@@ -103,10 +103,11 @@ def test_a_picture_is_the_wallpaper(speaking_desktop: Service) -> None:
 def test_messages_are_answered_in_their_order(speaking_desktop: Service) -> None:
     messages: list[Any] = [
         {"command": "authenticate", "params": {"api_key": "k", "container_name": "c"}},
-        {"command": "run_command", "params": {"command": "echo nested", "unknown": 1}},
+        {"command": "run_command", "params": {"command": "echo nested"}},
         {"command": "echo flat", "timeout": 30},
         {"command": "fly"},
         [],
+        {"command": "run_command", "params": {"command": "echo no", "unknown": 1}},
         {"command": "get_environment"},
     ]
     with connected(speaking_desktop) as socket:
@@ -118,7 +119,8 @@ def test_messages_are_answered_in_their_order(speaking_desktop: Service) -> None
     assert answers[2]["result"]["stdout"] == "flat\n"
     assert "Unknown command: fly" in answers[3]["error"]
     assert answers[4] == {"success": False, "error": "A request is a JSON object"}
-    assert answers[5] == {"success": True, "result": "linux"}
+    assert "unknown argument unknown" in answers[5]["error"]
+    assert answers[6] == {"success": True, "result": "linux"}
 
 
 def test_keys_are_released_although_a_command_is_in_progress(speaking_desktop: Service) -> None:

@@ -356,6 +356,8 @@ def test_text_of_any_script_goes_over_the_clipboard_both_ways(
 ) -> None:
     async def scenario() -> None:
         async with signed_in(stage, desktop) as page:
+            # What a person copies in private is gone with the private session.
+            await page.get_by_label("Private").uncheck()
             await take_control(page)
             await page.get_by_role("button", name="Clipboard").click()
             text = page.get_by_label("Clipboard text")

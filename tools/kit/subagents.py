@@ -13,7 +13,6 @@ from deskhand.desktop.fields import (
     filled_text,
     number,
     one_of,
-    outside,
     spoken_flag,
     wrong,
 )
@@ -213,13 +212,6 @@ def _uuids(name: str, value: Any) -> tuple[str, ...] | None:
     return each(_uuid)(name, value) or None
 
 
-def _seconds(name: str, value: Any) -> float:
-    seconds = number(name, value)
-    if seconds < 0:
-        raise outside(name, "must be a number of seconds from 0 on")
-    return seconds
-
-
 _CHAT_ID = Field(
     {"type": "string", "format": "uuid", "description": "The id that spawning gave."}, _uuid
 )
@@ -264,7 +256,7 @@ WAIT = ToolSpec.of(
                 one_of("all", "any"),
                 "all",
             ),
-            "timeout_seconds": Field({"type": "number"}, _seconds, 0.0),
+            "timeout_seconds": Field({"type": "number"}, number, 0.0),
         }
     ),
 )
