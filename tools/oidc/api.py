@@ -75,8 +75,8 @@ def router(
     @routes.get(PATH)
     async def begin(request: Request, onward: Annotated[str, Query(alias="next")] = "") -> Response:
         ends_at = await used.now() + seconds
-        secret = SignInSecret.begun(secrets.token_urlsafe(48), ends_at, onward)
         target = _callback(request, rules)
+        secret = SignInSecret.begun(secrets.token_urlsafe(48), ends_at, onward, target)
         try:
             address = await provider.authorization_url(
                 target, secret.state, secret.nonce, secret.verifier
@@ -101,8 +101,7 @@ def router(
         try:
             if held.state != state or held.ends_at <= await used.now() or not code:
                 raise SignInRefused("This browser has not begun this sign-in, or too long ago.")
-            target = _callback(request, rules)
-            claims = await provider.claims(code, target, held.nonce, held.verifier)
+            claims = await provider.claims(code, held.redirect_uri, held.nonce, held.verifier)
             if not await used.use(state, held.ends_at):
                 raise SignInRefused("This sign-in has been used.")
             person = await _person(people, credentials, claims, rules)

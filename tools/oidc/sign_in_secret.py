@@ -1,10 +1,11 @@
 """The secret of one sign-in, which the browser keeps, and what is derived from it. Pure.
 
-Only the cookie of the browser has the secret, with the end of the sign-in and the page that
-follows. The state, the nonce and the verifier are digests of all of it, so that no control plane
-has to keep them, and that nothing in the cookie can be changed after the sign-in has begun: the
-provider sends back the state of before. Whoever reads the state in an address finds neither the
-secret nor the verifier (RFC 7636, section 7.1).
+Only the cookie of the browser has the secret, with the end of the sign-in, the page that follows
+and the redirect URI, which another control plane may have at another address. The state, the nonce
+and the verifier are digests of all of it, so that no control plane has to keep them, and that
+nothing in the cookie can be changed after the sign-in has begun: the provider sends back the state
+of before. Whoever reads the state in an address finds neither the secret nor the verifier (RFC
+7636, section 7.1).
 """
 
 import base64
@@ -25,27 +26,26 @@ class SignInSecret:
     value: str = field(repr=False)
 
     @classmethod
-    def begun(cls, secret: str, ends_at: float, onward: str) -> Self:
+    def begun(cls, secret: str, ends_at: float, onward: str, redirect_uri: str) -> Self:
         """Return that of a new sign-in; ``secret`` is the text of at least 256 random bits."""
         kept = onward if len(onward) <= LONGEST_ONWARD and onward.isprintable() else ""
-        page = base64.urlsafe_b64encode(kept.encode()).rstrip(b"=").decode()
-        return cls(f"{secret}.{int(ends_at)}.{page}")
+        return cls(f"{secret}.{int(ends_at)}.{_encoded(kept)}.{_encoded(redirect_uri)}")
 
     @property
     def ends_at(self) -> float:
         """Unix time at which the sign-in is over; 0 if the cookie is none of a sign-in."""
-        _, _, rest = self.value.partition(".")
-        ends_at, _, _ = rest.partition(".")
+        ends_at = self._part(1)
         return float(ends_at) if ends_at.isascii() and ends_at.isdecimal() else 0.0
 
     @property
     def onward(self) -> str:
         """The page that was requested, as a path of this service; empty for the first one."""
-        page = self.value.rpartition(".")[2]
-        try:
-            return base64.urlsafe_b64decode(page + "=" * (-len(page) % 4)).decode()
-        except (binascii.Error, ValueError):
-            return ""
+        return _decoded(self._part(2))
+
+    @property
+    def redirect_uri(self) -> str:
+        """The address to which the provider sends the browser back."""
+        return _decoded(self._part(3))
 
     @property
     def state(self) -> str:
@@ -62,6 +62,21 @@ class SignInSecret:
         """The proof that the code is used by the service that asked for it; 43 characters."""
         return self._derived("verifier")
 
+    def _part(self, number: int) -> str:
+        parts = self.value.split(".")
+        return parts[number] if number < len(parts) else ""
+
     def _derived(self, purpose: str) -> str:
         derived = hmac.digest(self.value.encode(), purpose.encode(), hashlib.sha256)
         return base64.urlsafe_b64encode(derived).rstrip(b"=").decode()
+
+
+def _encoded(text: str) -> str:
+    return base64.urlsafe_b64encode(text.encode()).rstrip(b"=").decode()
+
+
+def _decoded(encoded: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode()
+    except (binascii.Error, ValueError):
+        return ""

@@ -4,6 +4,8 @@ import pytest
 
 from deskhand.tools.oidc.sign_in_secret import LONGEST_ONWARD, SignInSecret
 
+BACK = "https://desk.example/login/oidc/callback"
+
 
 def test_state_nonce_and_verifier_differ_and_belong_to_the_secret() -> None:
     one, same, other = SignInSecret("one"), SignInSecret("one"), SignInSecret("other")
@@ -23,24 +25,25 @@ def test_the_secret_is_not_printed() -> None:
 
 
 @pytest.mark.parametrize("onward", ["", "/runs/7?t=1&x=ü.漢", "/" + "x" * (LONGEST_ONWARD - 1)])
-def test_the_end_and_the_page_that_follows_are_in_the_cookie(onward: str) -> None:
-    begun = SignInSecret.begun("abc_-", 1790000000.9, onward)
+def test_the_end_and_both_addresses_are_in_the_cookie(onward: str) -> None:
+    begun = SignInSecret.begun("abc_-", 1790000000.9, onward, BACK)
     held = SignInSecret(begun.value)
-    assert (held.ends_at, held.onward) == (1790000000.0, onward)
+    assert (held.ends_at, held.onward, held.redirect_uri) == (1790000000.0, onward, BACK)
     # A cookie has no other characters, and at most 4,096 (RFC 6265).
-    assert re.fullmatch(r"[A-Za-z0-9._-]{1,2800}", SignInSecret.begun("abc", 1.0, "/" * 2000).value)
+    longest = SignInSecret.begun("abc", 1.0, "/" * 2000, BACK).value
+    assert re.fullmatch(r"[A-Za-z0-9._-]{1,2800}", longest)
 
 
 def test_a_cookie_that_was_changed_has_another_state() -> None:
-    begun = SignInSecret.begun("abc", 1790000000.0, "/runs/7")
-    secret, _, page = begun.value.split(".")
-    assert SignInSecret(f"{secret}.1790009999.{page}").state != begun.state
+    begun = SignInSecret.begun("abc", 1790000000.0, "/runs/7", BACK)
+    secret, _, page, back = begun.value.split(".")
+    assert SignInSecret(f"{secret}.1790009999.{page}.{back}").state != begun.state
     assert SignInSecret(f"{begun.value}A").state != begun.state
 
 
 @pytest.mark.parametrize("onward", ["/" + "x" * LONGEST_ONWARD, "/runs/\0", "/\u202e"])
 def test_a_page_that_cannot_be_one_is_not_kept(onward: str) -> None:
-    assert SignInSecret.begun("abc", 1.0, onward).onward == ""
+    assert SignInSecret.begun("abc", 1.0, onward, BACK).onward == ""
 
 
 @pytest.mark.parametrize("value", ["", "abc", "abc.x.y", "abc.-1.", "abc.\u0661.", "abc..\xff.ü"])
