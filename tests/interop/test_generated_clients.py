@@ -47,9 +47,12 @@ def test_a_client_is_generated_with_warnings_for_media_types_at_most(
     tested="examples of each operation of a desktop: no failure",
 )
 @pytest.mark.slow("hundreds of requests")
-@pytest.mark.parametrize("examples", [4, pytest.param(25, marks=pytest.mark.full)])
+# Of few examples of an operation all may be invalid by chance.
+@pytest.mark.parametrize(
+    ("examples", "most_rejected"), [(4, 15), pytest.param(25, 4, marks=pytest.mark.full)]
+)
 def test_generated_requests_find_no_failure(
-    interop: Clients, desktop: Service, tmp_path: Path, examples: int
+    interop: Clients, desktop: Service, tmp_path: Path, examples: int, most_rejected: int
 ) -> None:
     # A private take-over refuses most others, so that the lease is the last. Searches of the whole
     # disk take long, as do widgets and the delay after a wrong code, so that each has a process.
@@ -64,7 +67,7 @@ def test_generated_requests_find_no_failure(
         rejected = [operation for operations in found for operation in operations]
     rejected += _rejected(interop, desktop, tmp_path, examples, ("--include-path", lease))
     assert desktop.http.delete("/api/v0/desktop/lease").is_success
-    assert len(rejected) < 5, rejected
+    assert len(rejected) <= most_rejected, rejected
 
 
 def _rejected(
