@@ -87,3 +87,8 @@ def test_bad_inputs_are_refused_with_the_reason(body: dict[str, Any], problem: s
     with pytest.raises(BrowserCallFailed, match=problem) as failed:
         member_call(body)
     assert failed.value.status == 400
+
+
+def test_a_misspelt_action_is_named() -> None:
+    with pytest.raises(BrowserCallFailed, match=r"unknown argument actions: did you mean action\?"):
+        member_call({"actions": "find", "query": "x"})
