@@ -44,17 +44,17 @@ def test_titles_are_not_published_in_private(
 
 
 class Held:
-    """Selections that note whether the screen was hidden when they were told something."""
+    """Selections that note whether the screen was hidden at each call."""
 
     def __init__(self, privacy: PrivacyMode) -> None:
         self._privacy = privacy
-        self.told: list[tuple[str, bool]] = []
+        self.noted: list[tuple[str, bool]] = []
 
     def begin(self) -> None:
-        self.told.append(("begin", self._privacy.active))
+        self.noted.append(("begin", self._privacy.active))
 
     def end(self) -> None:
-        self.told.append(("end", self._privacy.active))
+        self.noted.append(("end", self._privacy.active))
 
 
 @pytest.mark.parametrize("started", [True, False])
@@ -72,5 +72,5 @@ def test_selections_are_brought_back_while_the_screen_is_hidden(*, started: bool
     )
     effects.privacy_changed(True)
     effects.privacy_changed(False)
-    assert held.told == ([("begin", True), ("end", True)] if started else [])
+    assert held.noted == ([("begin", True), ("end", True)] if started else [])
     assert not privacy.active
