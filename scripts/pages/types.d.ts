@@ -93,6 +93,16 @@ declare module "*/viewer/viewer.js" {
   export type Viewer = import("../../vncbridge/viewer/assets/viewer.js").Viewer;
 }
 
+declare module "*/viewer/page_key.js" {
+  type Module = typeof import("../../vncbridge/viewer/assets/page_key.js");
+  export const fetchKeyed: Module["fetchKeyed"];
+  export const keyHeader: Module["keyHeader"];
+  export const leaveTabSession: Module["leaveTabSession"];
+  export const showFile: Module["showFile"];
+  export const ticketLinks: Module["ticketLinks"];
+  export const ticketed: Module["ticketed"];
+}
+
 declare module "*/viewer/wishes.js" {
   export const wishes: typeof import("../../vncbridge/viewer/assets/wishes.js").wishes;
 }

@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 
 from deskhand.vncbridge.auth.people import PersonRole
 from scripts.make_people_table import permits, routes
-from tests.system.services import PATIENCE, Service, service
+from tests.system.services import PATIENCE, Service, service, sign_in_with
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
@@ -106,7 +106,7 @@ def signed_in(plane: Service, name: str, role: PersonRole) -> Iterator[Browser]:
     headers = {"Origin": plane.url}
     with httpx2.Client(base_url=plane.url, headers=headers, timeout=3 * PATIENCE) as http:
         code = made["url"].partition("#code=")[2]
-        assert http.post("/api/v0/login", json={"code": code}).is_success
+        assert sign_in_with(http, code).is_success
         yield Browser(role, http)
 
 

@@ -253,10 +253,10 @@ def page(d: Deployment, desktop: str, tmp_path_factory: pytest.TempPathFactory) 
     ):
         context = browser.new_context(ignore_https_errors=True)
         url = d.planes[0].ready["url"]
-        data = {"code": d.planes[0].ready["token"]}
-        answer = context.request.post(f"{url}/api/v0/login", data=data)
-        assert answer.ok, answer.text()
-        yield context.new_page()
+        page = context.new_page()
+        page.goto(f"{url}/login#code={d.planes[0].ready['token']}")
+        page.wait_for_url(f"{url}/")
+        yield page
         context.close()
 
 

@@ -106,6 +106,8 @@ def test_both_have_one_cookie_and_know_each_others_tokens_at_once(
         cookie = await other.credentials.sign_in(token)
         assert cookie is not None
         assert await one.credentials.find_cookie(cookie) == principal
+        key = other.credentials.page_keys.of(cookie, over_tls=False)
+        assert one.credentials.page_keys.fits(cookie, key)
 
     play(database, tmp_path, work)
 

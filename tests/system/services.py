@@ -18,6 +18,7 @@ import httpx2
 
 from deskhand.desktop.launch_port.fork_launch import ROOM
 from deskhand.desktop.launch_port.launch_port import ONE_THREAD
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
@@ -147,6 +148,14 @@ def client(ready: Json) -> httpx2.Client:
             transport=transport, base_url="http://localhost", headers=headers, timeout=PATIENCE
         )
     return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
+
+
+def sign_in_with(browser: httpx2.Client, secret: str) -> httpx2.Response:
+    """Trade a code or a token for a session: a cookie, and a key that each later request has."""
+    answer = browser.post("/api/v0/login", json={"code": secret})
+    if answer.is_success:
+        browser.headers[PAGE_KEY] = answer.json()["page_key"]
+    return answer
 
 
 def until(

@@ -11,14 +11,17 @@ import pytest
 from websockets.asyncio.client import connect
 
 from tests.live_trees import contents_below
-from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, sign_in_with, until
 from tests.system.watching import end_of, handshake, played
 
 pytestmark = pytest.mark.x11
 
 OPEN = {"/healthz", "/readyz", "/login", "/api/v0/login", "/viewer/x", "/assets/x"}
 """Routes that need no credential."""
-EVERYBODYS = {"/logout", "/api/v0/status", "/api/v0/live", "/api/v0/people/me"}
+EVERYBODYS = {
+    *("/logout", "/api/v0/status", "/api/v0/live", "/api/v0/people/me"),
+    "/api/v0/login/tickets",
+}
 """Routes that accept any credential; the socket checks the scope of each topic."""
 UPGRADE = {
     "Connection": "Upgrade",
@@ -54,7 +57,7 @@ def statuses(service: Service, client: httpx2.Client, extra: dict[str, str]) -> 
 def signed_in(service: Service, secret: str) -> Iterator[httpx2.Client]:
     """A browser that traded a code or a token for a cookie."""
     with httpx2.Client(base_url=service.url, timeout=PATIENCE) as browser:
-        assert browser.post("/api/v0/login", json={"code": secret}).status_code == 200
+        assert sign_in_with(browser, secret).status_code == 200
         yield browser
 
 
@@ -259,7 +262,7 @@ def test_a_browser_signs_in_once_with_a_code_and_out_for_good(desktop: Service) 
     with httpx2.Client(base_url=desktop.url, timeout=PATIENCE) as browser:
         page = browser.get("/", headers={"Accept": "text/html"})
         assert (page.status_code, page.headers["location"]) == (303, "./login?next=/")
-        answer = browser.post("/api/v0/login", json={"code": code})
+        answer = sign_in_with(browser, code)
         cookie = answer.headers["set-cookie"]
         assert re.match(r"deskhand_[0-9a-f]{8}=", cookie)
         assert {"HttpOnly", "SameSite=strict", "Max-Age=2592000"} <= set(cookie.split("; "))

@@ -204,6 +204,7 @@ def _use_credentials(asked: Documented) -> None:
     asked("DELETE", f"/api/v0/tokens/{issued['id']}")
     code = asked("POST", "/api/v0/login/codes")["code"]
     asked("POST", "/api/v0/login", json={"code": code})
+    asked("POST", "/api/v0/login/tickets")
     asked("POST", "/logout")
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.system.browsing import plain_page
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
-from tests.system.services import PATIENCE, Json, Service, until
+from tests.system.services import PATIENCE, Json, Service, sign_in_with, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
@@ -114,7 +114,7 @@ def check_link_to_run(plane: Service, chat: str, desktop: str) -> None:
     """Open a link to a run: it shows the run and nothing else."""
     link = plane.post("/api/v0/tokens", {"scopes": [f"run:{chat}:view"]}, status=201)
     with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as friend:
-        assert friend.post("/api/v0/login", json={"code": link["token"]}).status_code == 200
+        assert sign_in_with(friend, link["token"]).is_success
         assert friend.get(f"/runs/{chat}").status_code == 200
         assert friend.get(f"/api/v0/runs/{chat}").status_code == 200
         assert friend.get(f"/api/v0/desktops/{desktop}/desktop/lease").status_code == 403

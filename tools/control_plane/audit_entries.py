@@ -15,8 +15,8 @@ from deskhand.vncbridge.auth.policy import SAFE_METHODS, Principal
 Json = dict[str, Any]
 
 LOGIN, LOGOUT = "/api/v0/login", "/logout"
-PROVIDER_LOGIN = "/login/oidc/callback"
-"""Where a provider sends a browser back to; a record only if the person has signed in."""
+TICKETS = f"{LOGIN}/tickets"
+"""Pages make one for each WebSocket, which is the event."""
 LEASE = "/desktop/lease"
 MCP_PATHS = ("/mcp", "/mcp/")
 """Of their requests only calls of tools are events."""
@@ -63,8 +63,7 @@ class AnsweredRequest:
 
 def entry_of(request: AnsweredRequest) -> AuditEntry | None:
     """Return the record of a request, ``None`` if the log does not have it."""
-    by_provider = request.path == PROVIDER_LOGIN and request.principal is not None
-    if request.kind == "http" and request.method in SAFE_METHODS and not by_provider:
+    if request.kind == "http" and (request.method in SAFE_METHODS or request.path == TICKETS):
         return None
     if request.path in MCP_PATHS and not request.tool_call:
         return None
@@ -76,7 +75,7 @@ def entry_of(request: AnsweredRequest) -> AuditEntry | None:
     if credential := _credential(request.principal):
         details["credential"] = credential
     actor = "" if request.principal is None else request.principal.name
-    if request.path == LOGIN or by_provider:
+    if request.path == LOGIN:
         details = {"client": request.client, **details}
         return AuditEntry(
             actor, "signed_in" if request.status < 400 else "sign_in.refused", "", details

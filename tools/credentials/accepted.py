@@ -13,6 +13,7 @@ from pathlib import Path
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.private_file import write_private
 from deskhand.vncbridge.auth.credentials import Credentials, new_token
+from deskhand.vncbridge.auth.page_keys import PageKeys
 from deskhand.vncbridge.auth.people import PeopleDirectory
 from deskhand.vncbridge.auth.policy import Principal
 
@@ -27,6 +28,8 @@ INSTANCE = "instance"
 """File of the id of the data directory, after which its chain of the audit log is named.
 
 Cookies are named after it, too, or after that of the first of the control planes of a database."""
+PAGE_KEYS = "page_keys"
+"""Fact of the deployment: the secret of page keys that outlive the process."""
 EARLIER = "sessions.json"
 """File of an earlier version, with all of this."""
 
@@ -46,8 +49,9 @@ async def load_credentials(
     """
     rows = CredentialRows(store) if shared is None else SharedCredentialRows(store)
     instance = await _instance(rows, data)
-    if isinstance(rows, SharedCredentialRows):
+    if shared is not None:
         instance = await rows.fact(INSTANCE, instance)
+    lasting = await rows.fact(PAGE_KEYS, secrets.token_hex(32))
     credentials = Credentials(
         instance,
         shared or time.time,
@@ -56,6 +60,8 @@ async def load_credentials(
         records=rows,
         people=people,
         one_time=None if shared is None else OneTimeSecretRows(store),
+        # Another one cannot know what this process has in its memory alone.
+        page_keys=PageKeys(bytes.fromhex(lasting), always=shared is not None),
     )
     credentials.accept_token(token, Principal(OWNER))
     return credentials

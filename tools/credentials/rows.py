@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import BrowserSessionRow, IssuedTokenRow
 from deskhand.tools.store.tables.base import DatabaseTime
+from deskhand.tools.store.tables.shared import DeploymentFactRow
 from deskhand.vncbridge.auth.credentials import Issued, Session
 
 
@@ -90,6 +91,20 @@ class CredentialRows:
         ordered = select(IssuedTokenRow).order_by(IssuedTokenRow.created_at)
         rows = await self._store.read(lambda s: s.scalars(ordered))
         return [_token(one) for one in rows]
+
+    async def fact(self, name: str, value: str) -> str:
+        """Return a fact of the deployment; ``value`` becomes it if there is none yet."""
+
+        async def write(session: AsyncSession) -> str:
+            found = await session.get(DeploymentFactRow, name)
+            if found is None:
+                # Of two that insert it at once, the second is repeated and finds the first's.
+                found = DeploymentFactRow(name=name, value=value)
+                session.add(found)
+                await session.flush()
+            return found.value
+
+        return await self._store.write(write)
 
     async def adopt(self, earlier: Mapping[str, Any]) -> None:
         """Store what a file of an earlier version has; twice is fine.

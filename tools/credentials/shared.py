@@ -20,7 +20,6 @@ from deskhand.tools.store.errors import StoreError
 from deskhand.tools.store.tables.base import DatabaseTime, database_time
 from deskhand.tools.store.tables.shared import (
     CredentialEndRow,
-    DeploymentFactRow,
     OneTimeSecretRow,
 )
 from deskhand.vncbridge.auth.one_time import OneTimeSecret, SecretKind
@@ -52,20 +51,6 @@ class SharedCredentialRows(CredentialRows):
             await session.execute(insert(CredentialEndRow).values(name=name, at=DatabaseTime()))
 
         await self._store.write(write)
-
-    async def fact(self, name: str, value: str) -> str:
-        """Return a fact of the deployment; ``value`` becomes it if there is none yet."""
-
-        async def write(session: AsyncSession) -> str:
-            found = await session.get(DeploymentFactRow, name)
-            if found is None:
-                # Of two that insert it at once, the second is repeated and finds the first's.
-                found = DeploymentFactRow(name=name, value=value)
-                session.add(found)
-                await session.flush()
-            return found.value
-
-        return await self._store.write(write)
 
 
 class OneTimeSecretRows:

@@ -3,9 +3,8 @@
 ``GET /login/oidc`` sends the browser to the provider, which sends it back to the callback. The
 state of a sign-in is bound to the browser by a cookie, so that no link signs a person in as
 another one, and nothing else is kept of one that was only begun. Any control plane of the
-database answers the callback. The session's cookie is ``SameSite=Strict``: a browser does not send
-it with a redirect that began at the provider. Therefore the callback answers with a page that goes
-on by itself.
+database answers the callback. Only a script can keep the key of a session for its origin, so the
+callback answers with a page that goes on to the sign-in page, with a login code in the fragment.
 """
 
 import html
@@ -13,6 +12,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Protocol
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -20,7 +20,6 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from deskhand.tools.people.errors import IdentityTaken, NameTaken
 from deskhand.tools.people.people import People, RegisteredPerson
 from deskhand.vncbridge.auth.credentials import Credentials
-from deskhand.vncbridge.auth.login import set_session_cookie
 from deskhand.vncbridge.auth.people import PersonRole
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
@@ -105,14 +104,13 @@ def router(
             if not await used.use(state, held.ends_at):
                 raise SignInRefused("This sign-in has been used.")
             person = await _person(people, credentials, claims, rules)
-            value = await credentials.sign_in_person(person.id)
-            if value is None:
-                raise SignInRefused("This person was removed.")
         except OidcError as error:
             return _refused(error)
-        request.state.signed_in = credentials.by_cookie(value)
-        response = HTMLResponse(_page("You are signed in.", held.onward))
-        set_session_cookie(request, response, credentials.cookie_name, value)
+        login_code = await credentials.new_code(person.id)
+        onward = f"login?next={quote(held.onward)}#code={login_code}"
+        response = HTMLResponse(
+            _page("You are signed in.", onward), headers={"Cache-Control": "no-store"}
+        )
         response.delete_cookie(COOKIE)
         return response
 
@@ -163,9 +161,7 @@ def _refused(error: OidcError) -> Response:
 
 
 def _page(words: str, onward: str | None = None) -> str:
-    # Relative, so that no address of another site comes of it.
-    path = "../../" + ("login" if onward is None else onward.lstrip("/\\"))
-    target = html.escape(path)
+    target = html.escape(f"../../{onward or 'login'}")
     refresh = "" if onward is None else f'<meta http-equiv="refresh" content="0; url={target}">'
     link = "Back to the sign-in" if onward is None else "Go on"
     return (

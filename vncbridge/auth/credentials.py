@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .one_time import OneTimeSecret, OneTimeSecrets, OwnOneTimeSecrets
+from .page_keys import PageKeys
 from .people import NoPeople, PeopleDirectory, credential_of, person_of
 from .policy import Principal, digest
 from .revocation import CredentialLifetimes
@@ -147,10 +148,15 @@ class Credentials:
         records: CredentialRecords | None = None,
         people: PeopleDirectory | None = None,
         one_time: OneTimeSecrets | None = None,
+        page_keys: PageKeys | None = None,
     ) -> None:
         self.instance = instance
         """Id of the service that accepts them; it survives a restart."""
         self.cookie_name = f"deskhand_{instance[:8]}"
+        self.link_cookie_name = f"{self.cookie_name}_link"
+        """Cookie of a guest's session beside that of a person in the same browser."""
+        self.page_keys = page_keys or PageKeys()
+        """The second halves of sessions."""
         self._now = now
         self._tokens: dict[str, Principal] = {}
         self._sessions = dict(sessions or {})
@@ -162,6 +168,11 @@ class Credentials:
         """The requests that use these credentials."""
         self.on_end: Callable[[str], None] = _ignore
         """Called with the name of each credential that ends here or has other rights."""
+
+    @property
+    def cookie_names(self) -> tuple[str, str]:
+        """The names of the cookies that sessions have."""
+        return self.cookie_name, self.link_cookie_name
 
     def accept_token(self, token: str, principal: Principal) -> None:
         """Accept a token as that principal from now on."""
@@ -256,11 +267,6 @@ class Credentials:
         session = await self._session_for(secret)
         if session is None and (invited := await self._people.redeem(digest(secret))):
             session = await self._person_session(invited)
-        return None if session is None else await self.open_session(session)
-
-    async def sign_in_person(self, person: str) -> str | None:
-        """Open a session for a person whom another service has identified."""
-        session = await self._person_session(person)
         return None if session is None else await self.open_session(session)
 
     async def open_session(self, session: Session) -> str | None:

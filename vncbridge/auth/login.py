@@ -10,27 +10,11 @@ from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .credentials import SESSION_SECONDS, Credentials
 from .policy import BASE_PATH, Principal, cookie_of
+from .request_headers import PAGE_KEY
+from .scopes import ADMIN
 
-
-def set_session_cookie(
-    request: Request, response: Response, name: str, value: str, *, secure: bool = False
-) -> None:
-    """Add the cookie of a session to a response; it is ``Secure`` for a request over TLS."""
-    response.set_cookie(
-        name,
-        value,
-        max_age=int(SESSION_SECONDS),
-        httponly=True,
-        samesite="strict",
-        # A browser that signs in over TLS must never send the cookie without.
-        secure=secure or request.scope["scheme"] == "https",
-        path=_cookie_path(request),
-    )
-
-
-def _cookie_path(request: Request) -> str:
-    """Return the path of the cookie, which other services of the host must not receive."""
-    return str(request.scope.get(BASE_PATH, "")) or "/"
+TICKETS = "/api/v0/login/tickets"
+TICKET_SECONDS = 30.0
 
 
 class SignIn(BaseModel):
@@ -45,7 +29,13 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
 
     @router.post("/api/v0/login", tags=["sign in"])
     async def sign_in(request: Request, body: SignIn) -> Response:
-        """Trade a one-time code, or a token, for a session cookie."""
+        """Trade a one-time code, or a token, for a session: a cookie and a page key.
+
+        Each later call needs both: the cookie, and `page_key` in the header `Deskhand-Page-Key`.
+        With `for_tab` the session of a share link or a token is beside that of the person who is
+        signed in already, and its key is for this tab only.
+        """
+        holder = await _holder(credentials, request)
         value = await credentials.sign_in(body.code.strip())
         if value is None:
             # The middleware does not delay wrong codes, as this route is open.
@@ -58,9 +48,22 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
                 },
             )
         # For an audit log: the request itself has no principal.
-        request.state.signed_in = credentials.by_cookie(value)
-        response = JSONResponse({"signed_in": True})
-        set_session_cookie(request, response, credentials.cookie_name, value, secure=secure)
+        found = request.state.signed_in = credentials.by_cookie(value)
+        beside = holder is not None and not _is_guest(holder) and _is_guest(found)
+        over_tls = secure or request.scope["scheme"] == "https"
+        key = credentials.page_keys.of(value, over_tls=over_tls)
+        response = JSONResponse({"signed_in": True, "page_key": key, "for_tab": beside})
+        name = credentials.link_cookie_name if beside else credentials.cookie_name
+        # A browser that signs in over TLS must never send the cookie without.
+        response.set_cookie(
+            name,
+            value,
+            max_age=int(SESSION_SECONDS),
+            httponly=True,
+            samesite="strict",
+            secure=over_tls,
+            path=_cookie_path(request),
+        )
         return response
 
     @router.post("/api/v0/login/codes", tags=["sign in"])
@@ -69,14 +72,42 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         maker: Principal = request.scope["state"]["principal"]
         return {"code": await credentials.new_code(maker.person)}
 
+    @router.post(TICKETS, tags=["sign in"], status_code=201)
+    async def ticket(request: Request) -> dict[str, str | float]:
+        """Make a ticket that opens one WebSocket, or answers one GET, as `?ticket=...`.
+
+        A browser sends no header of a page with these. The ticket has the rights of its maker.
+        """
+        maker: Principal = request.scope["state"]["principal"]
+        secret, ends = await credentials.ticket(maker, TICKET_SECONDS)
+        return {"ticket": secret, "expires_at": ends}
+
     @router.post("/logout", tags=["sign in"])
     async def sign_out(request: Request) -> Response:
         """End this browser's session."""
-        cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
-        if cookie is not None:
-            await credentials.sign_out(cookie)
         response = JSONResponse({"signed_in": False})
-        response.delete_cookie(credentials.cookie_name, path=_cookie_path(request))
+        key = request.headers.get(PAGE_KEY, "")
+        for name in credentials.cookie_names:
+            cookie = cookie_of(request.headers.get("cookie"), name)
+            if cookie is not None and credentials.page_keys.fits(cookie, key):
+                await credentials.sign_out(cookie)
+                response.delete_cookie(name, path=_cookie_path(request))
         return response
 
     return router
+
+
+async def _holder(credentials: Credentials, request: Request) -> Principal | None:
+    """Return who is signed in already in the browser of a request."""
+    cookie = cookie_of(request.headers.get("cookie"), credentials.cookie_name)
+    return None if cookie is None else await credentials.find_cookie(cookie)
+
+
+def _is_guest(principal: Principal | None) -> bool:
+    """Return whether a session is that of a share link or another limited token."""
+    return principal is not None and ADMIN not in principal.scopes and not principal.person
+
+
+def _cookie_path(request: Request) -> str:
+    """Return the path of the cookie, which other services of the host must not receive."""
+    return str(request.scope.get(BASE_PATH, "")) or "/"

@@ -30,6 +30,7 @@ from .openapi import Operations, complete_openapi
 from .policy import (
     CALLING_DIALECT,
     AccessPolicy,
+    Decision,
     Denial,
     PathTraits,
     Principal,
@@ -102,20 +103,23 @@ class AuthMiddleware:
             return
         headers = read_headers(scope["headers"])
         traits = traits_of(scope["path"])
-        facts, needed = await self._facts(scope, headers, traits)
-        decision = self._policy.decide(facts, traits, needed)
+        facts, decision = await self._decide(scope, headers, traits)
         if decision.denial is not None:
             await self._refuse(decision.denial, facts, scope, receive, send)
             return
+        principal = facts.principal
+        if principal is not None and facts.credential == "cookie":
+            # Nothing that a route permits beyond this one request follows from it.
+            principal = replace(principal, scopes=())
         state = scope.setdefault("state", {})
-        state["principal"] = facts.principal
+        state["principal"] = principal
         if traits.dialect:
             # What the routes call in turn takes a bearer token only.
             _set_bearer(scope, headers, traits.dialect)
         state["reads_conversation"] = decision.reads_conversation
         # ``speaks_for`` is empty without the header; a header of the caller is kept.
-        if facts.principal is not None and not facts.speaks_for:
-            _add_chat_header(scope, chats_of(facts.principal.scopes))
+        if principal is not None and not facts.speaks_for:
+            _add_chat_header(scope, chats_of(principal.scopes))
         if scope["type"] == "http":
             limit, declared = decision.largest_body, headers.content_length
             # `_bounded` covers chunked requests, which declare no length.
@@ -124,18 +128,35 @@ class AuthMiddleware:
                 await _answer(refusal)(scope, receive, send)
                 return
             receive = _bounded(receive, limit)
-        if facts.principal is None:
+        if principal is None:
             await self._app(scope, _with_patience(receive, self._silent_body_seconds), send)
             return
         mark_proven(scope)
         lifetimes = self._credentials.lifetimes
-        await lifetimes.serve(facts.principal, self._app, scope, receive, send)
+        await lifetimes.serve(principal, self._app, scope, receive, send)
+
+    async def _decide(
+        self, scope: Scope, headers: RequestHeaders, traits: PathTraits
+    ) -> tuple[RequestFacts, Decision]:
+        """Return the decision about a request: the first that passes, of several credentials."""
+        decided = []
+        for proof, principal in await self._credentials_of(scope, headers, traits):
+            facts, needed = await self._facts(scope, headers, traits, proof, principal)
+            decision = self._policy.decide(facts, traits, needed)
+            if decision.denial is None:
+                return facts, decision
+            decided.append((facts, decision))
+        return decided[0]
 
     async def _facts(
-        self, scope: Scope, headers: RequestHeaders, traits: PathTraits
+        self,
+        scope: Scope,
+        headers: RequestHeaders,
+        traits: PathTraits,
+        proof: Proof,
+        principal: Principal | None,
     ) -> tuple[RequestFacts, Need | None]:
         """Return the facts of a request, and what it needs if its scopes are looked at."""
-        proof, principal = await self._principal(scope, headers, traits.dialect)
         kind, method, path = scope["type"], scope.get("method", "GET"), scope["path"]
         by_dialect = CALLING_DIALECT in scope
         needed: Need | None = None
@@ -162,30 +183,41 @@ class AuthMiddleware:
         )
         return facts, needed
 
-    async def _principal(
-        self, scope: Scope, headers: RequestHeaders, dialect: str
-    ) -> tuple[Proof, Principal | None]:
+    async def _credentials_of(
+        self, scope: Scope, headers: RequestHeaders, traits: PathTraits
+    ) -> Sequence[tuple[Proof, Principal | None]]:
+        """Return the credential of a request, or one for each session of its browser."""
         # An explicit credential precedes the cookie, which a browser adds unasked: a wrong token
         # must not fall back to the rights of the session.
-        if dialect:
+        if traits.dialect:
             token = dialect_token(headers.authorization, headers.api_key)
             # Neither a cookie, which a page could use, nor a ticket, which opens the live view.
             if token is None:
-                return "none", None
-            return "bearer", await self._credentials.find_token(token)
+                return [("none", None)]
+            return [("bearer", await self._credentials.find_token(token))]
         token = bearer_of(headers.authorization)
         if token is not None:
-            return "bearer", await self._credentials.find_token(token)
-        if scope["type"] == "websocket":
-            # Browsers cannot set headers of a WebSocket's handshake, hence a parameter. A ticket
-            # works once, so its copies in logs and histories are worthless.
+            return [("bearer", await self._credentials.find_token(token))]
+        if not traits.is_open and (scope["type"] == "websocket" or scope["method"] == "GET"):
+            # Browsers cannot set headers of a WebSocket's handshake or a download, hence a
+            # parameter. A ticket works once, so its copies in logs and histories are worthless.
             ticket = QueryParams(scope["query_string"]).get("ticket")
             if ticket is not None:
-                return "ticket", await self._credentials.by_ticket(ticket)
-        cookie = cookie_of(headers.cookie, self._credentials.cookie_name)
-        if cookie is not None:
-            return "cookie", await self._credentials.find_cookie(cookie)
-        return "none", None
+                return [("ticket", await self._credentials.by_ticket(ticket))]
+        return await self._sessions(headers) or [("none", None)]
+
+    async def _sessions(self, headers: RequestHeaders) -> Sequence[tuple[Proof, Principal | None]]:
+        """Return the session whose page key the request has; else all, by their cookies alone."""
+        known = self._credentials
+        cookies = [
+            cookie
+            for name in known.cookie_names
+            if (cookie := cookie_of(headers.cookie, name)) is not None
+        ]
+        for cookie in cookies if headers.page_key is not None else ():
+            if known.page_keys.fits(cookie, headers.page_key or ""):
+                return [("session", await known.find_cookie(cookie))]
+        return [("cookie", await known.find_cookie(cookie)) for cookie in cookies]
 
     async def _with_grants(
         self, principal: Principal, needed: Need | None, chat: str | None

@@ -70,7 +70,9 @@ _TOKEN: Json = {
     "created_by": TEXT,
     "expires_at": nullable(NUMBER),
 }
-_SIGNED_IN = record("SignedIn", {"signed_in": FLAG})
+_SIGNED_IN = record("SignedIn", {"signed_in": FLAG, "page_key": TEXT, "for_tab": FLAG})
+_SIGNED_OUT = record("SignedOut", {"signed_in": FLAG})
+_PAGE_TICKET = record("PageTicket", {"ticket": TEXT, "expires_at": NUMBER})
 _LOGIN_CODE = record("LoginCode", {"code": TEXT})
 TICKET = record("Ticket", {"ticket": TEXT, "expires_at": NUMBER, "role": TEXT}, {"url": TEXT})
 OPERATIONS: ApiOperations = {
@@ -83,7 +85,8 @@ OPERATIONS: ApiOperations = {
     "DELETE /api/v0/tokens/{token_id}": ApiOperation("revoke_token"),
     "POST /api/v0/login": ApiOperation("sign_in", _SIGNED_IN),
     "POST /api/v0/login/codes": ApiOperation("make_login_code", _LOGIN_CODE),
-    "POST /logout": ApiOperation("sign_out", _SIGNED_IN),
+    "POST /api/v0/login/tickets": ApiOperation("make_page_ticket", _PAGE_TICKET),
+    "POST /logout": ApiOperation("sign_out", _SIGNED_OUT),
 }
 """Operations that every service has."""
 Operations = Callable[[], ApiOperations]

@@ -15,6 +15,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
+from .cookie_paths import shown_by_cookie
+from .request_headers import PAGE_KEY
 from .scopes import ADMIN, Need, allows, chats_of, need
 
 BODY_TYPES = ("application/json", "application/octet-stream")
@@ -53,7 +55,8 @@ class PathTraits(NamedTuple):
 _OPEN, _ORDINARY = PathTraits(is_open=True), PathTraits()
 
 
-Proof = Literal["bearer", "cookie", "ticket", "none"]
+Proof = Literal["bearer", "session", "cookie", "ticket", "none"]
+"""A ``session`` is a cookie with its page key; a ``cookie`` is one without."""
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,7 @@ class AccessPolicy:
         media_type = _media_type(facts.content_type)
         return Decision(
             self._denial(facts, traits, needed, media_type),
-            _reads_conversation(facts, needed),
+            facts.credential != "cookie" and _reads_conversation(facts, needed),
             _largest_body(media_type, facts.path),
         )
 
@@ -187,6 +190,7 @@ class AccessPolicy:
             return _credential_refusal(facts)
         return (
             self._origin_refusal(facts)
+            or _cookie_refusal(facts)
             or _scope_refusal(facts, facts.principal, needed)
             or _body_refusal(facts, traits, media_type)
         )
@@ -200,7 +204,7 @@ class AccessPolicy:
             return Denial(403, "Foreign origin.", f"{facts.origin} may not call this service")
         # Browsers add a cookie by themselves, also to requests of foreign pages, which may open
         # WebSockets to any host (RFC 6455 section 10.2). A caller adds its token or ticket itself.
-        needs_origin = facts.credential == "cookie" and (
+        needs_origin = facts.credential in ("cookie", "session") and (
             facts.kind == "websocket" or facts.method not in SAFE_METHODS
         )
         if not needs_origin or facts.sec_fetch_site == "same-origin":
@@ -227,6 +231,22 @@ def _scope_refusal(facts: RequestFacts, principal: Principal, needed: Need | Non
     if (bound or principal.person) and facts.speaks_for and facts.speaks_for.isdisjoint(bound):
         return Denial(403, "Not allowed.", "this credential speaks for another chat")
     return None
+
+
+def _cookie_refusal(facts: RequestFacts) -> Denial | None:
+    """Return why a request with the cookie alone is refused.
+
+    Every other server of the host gets the cookie, and can send it with any header.
+    """
+    reads = facts.kind == "http" and facts.method in SAFE_METHODS
+    if facts.credential != "cookie" or (reads and shown_by_cookie(facts.path)):
+        return None
+    return Denial(
+        401,
+        "Sign in again.",
+        f"the cookie of a session needs the header {PAGE_KEY} that belongs to it, and a WebSocket"
+        f" a ticket; POST {LOGIN} returns a key for the address of the page",
+    )
 
 
 def _credential_refusal(facts: RequestFacts) -> Denial:

@@ -5,13 +5,16 @@ from typing import NamedTuple
 
 from deskhand.vncbridge.http import caller_headers
 
-_HOST = b"host"
+PAGE_KEY = "Deskhand-Page-Key"
+"""Header with the second half of a browser's session, see `page_keys`."""
+_HOST, _PAGE_KEY = b"host", PAGE_KEY.lower().encode()
 _CHAT = tuple(f"{prefix}{caller_headers.CHAT}".encode() for prefix in caller_headers.PREFIXES)
 """Names of the header of the chat, the one that counts first."""
 _NAMES = frozenset(
     {
         *(_HOST, b"origin", b"sec-fetch-site", b"content-type", b"content-length"),
         *(b"transfer-encoding", b"authorization", b"x-api-key", b"cookie", *_CHAT),
+        _PAGE_KEY,
     }
 )
 
@@ -30,6 +33,7 @@ class RequestHeaders(NamedTuple):
     authorization: str | None
     api_key: str | None
     cookie: str | None
+    page_key: str | None
     chat: str | None
     """The chat in whose name the caller speaks."""
 
@@ -59,5 +63,6 @@ def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> RequestHeaders:
         authorization=get(b"authorization"),
         api_key=get(b"x-api-key"),
         cookie=get(b"cookie"),
+        page_key=get(_PAGE_KEY),
         chat=get(_CHAT[0], get(_CHAT[1])),
     )

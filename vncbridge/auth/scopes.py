@@ -51,6 +51,8 @@ DESKTOP = "/api/v0/desktops/*/desktop"
 # which requires control.
 RULES = (
     Rule("/logout", "anyone", "view", whole=True),
+    # A ticket has no other rights than its maker.
+    Rule("/api/v0/login/tickets", "anyone", "view", whole=True),
     # Each topic of the socket has a need of its own.
     Rule("/api/v0/live", "anyone", "view", whole=True),
     Rule("/api/v0/status", "anyone", "view", reads=True, whole=True),

@@ -104,12 +104,8 @@ def test_sign_ins_are_recorded_also_those_that_were_refused() -> None:
     assert (refused.actor, refused.action) == ("", "sign_in.refused")
 
 
-def test_a_sign_in_by_a_provider_is_recorded_and_a_refused_one_is_not() -> None:
-    ada = Principal("Ada", (), token_id="person:p1")
-    found = answered("GET", "/login/oidc/callback", ada)
-    assert found is not None
-    assert (found.actor, found.action) == ("Ada", "signed_in")
-    assert answered("GET", "/login/oidc/callback", None, status=403) is None
+def test_a_ticket_of_a_page_is_not_recorded() -> None:
+    assert answered("POST", "/api/v0/login/tickets", OWNER) is None
 
 
 def test_without_a_principal_nothing_else_is_recorded() -> None:

@@ -1,6 +1,7 @@
 """The sign-in with a real provider on the loopback interface, which lies where it should not."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -49,6 +50,7 @@ class Signing:
         self.provider = provider
         self.people = people
         self.credentials = credentials
+        self.cookie = ""
 
     async def begin(self) -> str:
         """Return where the provider sends the browser back to."""
@@ -57,11 +59,14 @@ class Signing:
         return self.provider.sign_in(answer.headers["location"])
 
     async def sign_in(self) -> httpx2.Response:
-        return await self.client.get(await self.begin())
+        """Return the answer to the browser that comes back, and sign in as its page does."""
+        answer = await self.client.get(await self.begin())
+        if code := re.search(r'#code=([\w-]+)"', answer.text):
+            self.cookie = await self.credentials.sign_in(code[1]) or ""
+        return answer
 
     def principal(self) -> Principal | None:
-        held = self.client.cookies.get(self.credentials.cookie_name) or ""
-        return self.credentials.by_cookie(held)
+        return self.credentials.by_cookie(self.cookie)
 
 
 def app_of(
@@ -123,13 +128,16 @@ def test_a_person_signs_in_with_the_role_of_the_group(tmp_path: Path) -> None:
 def test_the_page_that_was_requested_follows_the_sign_in(tmp_path: Path) -> None:
     async def work(made: Signing) -> None:
         for wanted, path in (
-            ('/runs/7?t=1&x="2"', "../../runs/7?t=1&amp;x=&quot;2&quot;"),
-            ("//evil.example", "../../evil.example"),
-            ("\\\\evil.example", "../../evil.example"),
+            ('/runs/7?t=1&x="2"', "/runs/7%3Ft%3D1%26x%3D%222%22"),
+            ("//evil.example", "//evil.example"),
+            ("#code=other", "%23code%3Dother"),
         ):
             begun = await made.client.get("/login/oidc", params={"next": wanted})
             back = made.provider.sign_in(begun.headers["location"])
-            assert f'url={path}">' in (await made.client.get(back)).text
+            answer = await made.client.get(back)
+            # The sign-in page leads to addresses of its own service only.
+            assert f"url=../../login?next={path}#code=" in answer.text
+            assert answer.headers["cache-control"] == "no-store"
 
     signing(tmp_path, work)
 
@@ -268,7 +276,7 @@ def test_a_sign_in_that_begins_at_one_control_plane_ends_at_another(tmp_path: Pa
         held = client.cookies["deskhand_oidc"]
         answer = await client.get(back)
         assert answer.status_code == 200, answer.text
-        assert 'url=../../runs/7">' in answer.text
+        assert "url=../../login?next=/runs/7#code=" in answer.text
         # Neither of them takes it a second time.
         for _ in people:
             client.cookies.set("deskhand_oidc", held)

@@ -97,7 +97,7 @@ def test_an_invitation_ends_and_one_of_a_removed_person_does_not_sign_in(tmp_pat
         code, _ = await made.people.invite(ada.id, "owner")
         await made.people.remove(ada.id)
         assert await made.credentials.sign_in(code) is None
-        assert await made.credentials.sign_in_person(ada.id) is None
+        assert await made.credentials.sign_in(await made.credentials.new_code(ada.id)) is None
         assert await made.people.redeem(digest(code)) == ""
         with pytest.raises(UnknownRow):
             await made.people.invite(ada.id, "owner")
@@ -108,7 +108,7 @@ def test_an_invitation_ends_and_one_of_a_removed_person_does_not_sign_in(tmp_pat
 def test_a_role_counts_from_the_next_request_on(tmp_path: Path) -> None:
     async def work(made: Opened) -> None:
         ada = await made.people.add("Ada", "owner", "owner")
-        cookie = await made.credentials.sign_in_person(ada.id)
+        cookie = await made.credentials.sign_in(await made.credentials.new_code(ada.id))
         assert cookie is not None
         await made.people.set_role(ada.id, "watcher")
         found = made.credentials.by_cookie(cookie)

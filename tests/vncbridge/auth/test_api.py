@@ -15,6 +15,7 @@ from deskhand.vncbridge.auth.api import tickets_router, tokens_router
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import install_auth
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 OWNER = {"Authorization": "Bearer dh_owner"}
@@ -138,14 +139,15 @@ def test_a_share_link_works_a_week_and_opens_one_run_only() -> None:
         assert made["url"] == f"http://here/login?next=/runs/c1#code={made['token']}"
         signed = await client.post("/api/v0/login", json={"code": made["token"]})
         assert signed.status_code == 200
+        key = {PAGE_KEY: signed.json()["page_key"]}
         found = [
-            (await client.get(path)).status_code
+            (await client.get(path, headers=key)).status_code
             for path in ("/api/v0/chats/c1", "/api/v0/chats/c9", "/api/v0/files/f1")
         ]
         assert found == [200, 403, 200]
         # The client has kept the cookie: revoking ends its session as well.
         await client.delete(f"/api/v0/tokens/{made['id']}", headers=OWNER)
-        assert (await client.get("/api/v0/chats/c1")).status_code == 401
+        assert (await client.get("/api/v0/chats/c1", headers=key)).status_code == 401
 
     served(scenario)
 

@@ -12,6 +12,7 @@ from websockets.exceptions import InvalidStatus
 from deskhand.vncbridge.auth.credentials import Credentials
 from deskhand.vncbridge.auth.middleware import AuthMiddleware, install_auth, owned_by_none
 from deskhand.vncbridge.auth.policy import AccessPolicy, Principal
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from deskhand.vncbridge.server.server import Address, Serving, listening
 
 TOKEN = "dh_test"
@@ -27,6 +28,7 @@ class Thing(BaseModel):
 def application(credentials: Credentials) -> FastAPI:
     app = FastAPI()
 
+    @app.get("/runs")
     @app.get("/page")
     async def page(request: Request) -> dict[str, str]:
         return {"who": request.scope["state"]["principal"].name}
@@ -107,12 +109,13 @@ def test_a_code_becomes_a_strict_cookie_that_opens_the_page_until_signed_out() -
         assert cookie.startswith("deskhand_cafe0123=")
         assert "HttpOnly" in cookie
         assert "SameSite=strict" in cookie
-        assert (await client.get("/page")).json() == {"who": "browser"}
+        key = {PAGE_KEY: signed.json()["page_key"]}
+        assert (await client.get("/page", headers=key)).json() == {"who": "browser"}
         again = await client.post("/api/v0/login", json=body)
         assert again.status_code == 401
-        origin = {"Origin": str(client.base_url).rstrip("/")}
-        assert (await client.post("/logout", headers=origin)).status_code == 200
-        assert (await client.get("/page")).status_code == 401
+        own = {"Origin": str(client.base_url).rstrip("/"), **key}
+        assert (await client.post("/logout", headers=own)).status_code == 200
+        assert (await client.get("/page", headers=key)).status_code == 401
 
     against_service(scenario)
 
@@ -123,9 +126,71 @@ def test_signing_out_ends_the_session_beside_cookies_of_other_services() -> None
         client.cookies.clear()
         cookies = f'theme={{"dark": true}}; {credentials.cookie_name}={value}'
         headers = {"Origin": str(client.base_url).rstrip("/"), "Cookie": cookies}
+        # Without the key it stays.
+        assert (await client.post("/logout", headers=headers)).status_code == 401
+        headers[PAGE_KEY] = credentials.page_keys.of(value or "", over_tls=False)
         assert (await client.get("/page", headers=headers)).status_code == 200
         assert (await client.post("/logout", headers=headers)).status_code == 200
         assert (await client.get("/page", headers=headers)).status_code == 401
+
+    against_service(scenario)
+
+
+def test_a_cookie_needs_the_key_of_its_own_session() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        first, second = [
+            (await client.post("/api/v0/login", json={"code": await credentials.new_code()})).json()
+            for _ in range(2)
+        ]
+        assert (await client.get("/runs")).json() == {"who": "browser"}
+        for key in ("", "x", "\u00e9", first["page_key"], first["page_key"][:-1]):
+            headers = {PAGE_KEY.encode(): key.encode("latin-1")}
+            refused = await client.get("/page", headers=headers)
+            assert (refused.status_code, refused.json()["message"]) == (401, "Sign in again.")
+        own = {PAGE_KEY: second["page_key"]}
+        assert (await client.get("/page", headers=own)).json() == {"who": "browser"}
+        client.cookies.clear()
+        assert (await client.get("/page", headers=own)).status_code == 401
+
+    against_service(scenario)
+
+
+def test_a_ticket_answers_one_get_and_no_other_request() -> None:
+    async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
+        async def ticket() -> dict[str, str]:
+            made = await client.post("/api/v0/login/tickets", headers=BEARER)
+            assert made.status_code == 201
+            return {"ticket": made.json()["ticket"]}
+
+        once = await ticket()
+        assert (await client.get("/page", params=once)).json() == {"who": "owner"}
+        assert (await client.get("/page", params=once)).status_code == 401
+        body = {"size": 1}
+        posted = await client.post("/api/v0/things", params=await ticket(), json=body)
+        assert posted.status_code == 401
+
+    against_service(scenario)
+
+
+def test_a_share_link_does_not_replace_the_session_of_a_person() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        _, link = await credentials.issue("link", ("run:c1:view",), None)
+        alone = (await client.post("/api/v0/login", json={"code": link})).json()
+        assert not alone["for_tab"]
+        owner = (
+            await client.post("/api/v0/login", json={"code": await credentials.new_code()})
+        ).json()
+        assert not owner["for_tab"]
+        guest = (await client.post("/api/v0/login", json={"code": link})).json()
+        assert guest["for_tab"]
+        answers = {
+            name: await client.get("/page", headers={PAGE_KEY: made["page_key"]})
+            for name, made in (("owner", owner), ("guest", guest), ("alone", alone))
+        }
+        assert answers["owner"].json() == {"who": "browser"}
+        assert answers["guest"].status_code == 403
+        # A person who signs in replaces the guest of before.
+        assert answers["alone"].status_code == 401
 
     against_service(scenario)
 
@@ -250,8 +315,10 @@ def test_the_credentials_of_dialects_count_nowhere_else() -> None:
 def test_a_cookie_does_not_count_for_a_dialect() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
         code = {"code": await credentials.new_code()}
-        assert (await client.post("/api/v0/login", json=code)).status_code == 200
-        assert (await client.get("/page")).status_code == 200
-        assert (await client.get("/api/v0/desktop/as/cua/status")).status_code == 401
+        signed = await client.post("/api/v0/login", json=code)
+        key = {PAGE_KEY: signed.json()["page_key"]}
+        assert (await client.get("/page", headers=key)).status_code == 200
+        refused = await client.get("/api/v0/desktop/as/cua/status", headers=key)
+        assert refused.status_code == 401
 
     against_service(scenario)

@@ -37,7 +37,7 @@ READ = RequestFacts(
     principal=OWNER,
 )
 WRITE = replace(READ, method="POST", has_body=True, content_type="application/json")
-BROWSER = replace(WRITE, credential="cookie", origin="http://127.0.0.1:7777")
+BROWSER = replace(WRITE, credential="session", origin="http://127.0.0.1:7777")
 
 
 def status(facts: RequestFacts, gate: AccessPolicy | None = None) -> int | None:
@@ -132,10 +132,42 @@ def test_a_listed_origin_passes() -> None:
 
 
 def test_a_browser_reads_without_an_origin_but_opens_no_socket_without_one() -> None:
-    read = replace(READ, credential="cookie")
+    read = replace(READ, credential="session")
     assert status(read) is None
     assert status(replace(read, kind="websocket")) == 403
     assert status(replace(read, kind="websocket", origin="http://127.0.0.1:7777")) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "passes"),
+    [
+        ("/runs/c1", True),
+        ("/api/v0/files/f1", True),
+        ("/api/v0/recordings/c1/video", True),
+        ("/api/v0/recordings/c1/steps/3/picture", True),
+        ("/api/v0/files", False),
+        ("/api/v0/files/f1/pin", False),
+        ("/api/v0/status", False),
+        ("/api/v0/runs/c1/report.html", False),
+        ("/api/v0/desktops/d1/read-file", False),
+        ("/metrics", False),
+        ("/a-new-route", False),
+        ("/runs/../api/v0/tokens", False),
+    ],
+)
+def test_a_cookie_alone_opens_pages_and_media_and_nothing_else(path: str, passes: bool) -> None:
+    alone = replace(READ, path=path, credential="cookie", origin="http://127.0.0.1:7777")
+    assert status(alone) == (None if passes else 401)
+    assert status(replace(alone, credential="session")) is None
+    # It changes nothing, and opens no WebSocket.
+    assert status(replace(alone, method="DELETE")) == 401
+    assert status(replace(alone, kind="websocket")) == 401
+
+
+def test_a_cookie_alone_covers_no_conversation() -> None:
+    alone = replace(READ, path="/api/v0/files/f1", credential="cookie")
+    assert not AccessPolicy().permits_conversation(alone)
+    assert AccessPolicy().permits_conversation(replace(alone, credential="session"))
 
 
 def test_a_token_does_not_excuse_a_foreign_origin() -> None:

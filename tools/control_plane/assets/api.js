@@ -1,5 +1,6 @@
 // The control plane's API. Every address is relative to the page, so that a proxy may put the
 // pages below a path of its own.
+import { fetchKeyed, leaveTabSession, ticketLinks } from "../viewer/page_key.js";
 import { compareClocks } from "./server_clock.js";
 import { texts } from "./texts.js";
 
@@ -34,15 +35,20 @@ export class Refused extends Error {
 async function request(path, options) {
   let answer;
   try {
-    answer = await fetch(address(path), options);
+    answer = await fetchKeyed(address(path), options);
   } catch {
     throw new Refused(0, { message: texts.outage.noAnswer });
   }
   compareClocks(answer.headers.get("Date"));
   if (answer.status === 401) {
     const here = location.pathname.slice(root.pathname.length) + location.search;
-    location.assign(address(`login?next=${encodeURIComponent(here)}`));
+    location.assign(address(`login?again&next=${encodeURIComponent(here)}`));
     // The page is about to go: nothing should be drawn from here on.
+    await new Promise(() => {});
+  }
+  if (answer.status === 403 && leaveTabSession()) {
+    // Of a share link, whose tab has gone on to what only the person may see.
+    location.reload();
     await new Promise(() => {});
   }
   return answer;
@@ -88,6 +94,8 @@ export async function put(path) {
 export async function remove(path) {
   return json(await request(path, { method: "DELETE" }));
 }
+
+ticketLinks();
 
 export function idFromPath() {
   return decodeURIComponent(location.pathname.split("/").at(-1) ?? "");

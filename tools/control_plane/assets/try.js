@@ -3,8 +3,11 @@
  * Swagger UI. The browser's sign-in authorizes the requests.
  */
 
+import { keyHeader } from "../viewer/page_key.js";
+
 /**
  * @typedef {object} Options
+ * @property {typeof keyed} requestInterceptor
  * @property {string} url
  * @property {string} dom_id
  * @property {null} validatorUrl
@@ -17,7 +20,14 @@ const { SwaggerUIBundle } = /** @type {{ SwaggerUIBundle: (options: Options) => 
   /** @type {unknown} */ (window)
 );
 
+/** @param {{headers: Record<string, string>}} request */
+function keyed(request) {
+  Object.assign(request.headers, keyHeader());
+  return request;
+}
+
 SwaggerUIBundle({
+  requestInterceptor: keyed,
   url: "openapi.json",
   dom_id: "#operations",
   // The validator of the library is a service of another site.

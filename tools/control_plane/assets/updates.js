@@ -1,6 +1,7 @@
 // The page's one WebSocket: events of chats, desktops and viewers, and pictures of screens.
 //
 // A page holds no HTTP response open: a browser opens six connections to one host for all tabs.
+import { ticketed } from "../viewer/page_key.js";
 import { address, get } from "./api.js";
 import { hideOutage, showOutage } from "./outage.js";
 import { Subscriptions, pauseBefore } from "./subscriptions.js";
@@ -11,14 +12,21 @@ const PAUSE = 200;
 
 /** @type {WebSocket | null} */
 let socket = null;
+let connecting = false;
 let failures = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
 const subscriptions = new Subscriptions((message) => socket?.send(JSON.stringify(message)));
 
-function connect() {
+async function connect() {
   clearTimeout(timer);
-  const made = new WebSocket(address("api/v0/live").replace(/^http/, "ws"));
+  if (connecting) {
+    return;
+  }
+  connecting = true;
+  const { href } = await ticketed(address("api/v0/live").replace(/^http/, "ws"));
+  connecting = false;
+  const made = new WebSocket(href);
   made.binaryType = "arraybuffer";
   let wasOpen = false;
   made.addEventListener("open", () => {
@@ -58,7 +66,7 @@ function connect() {
  * @param {Handlers} handlers
  */
 export function subscribe(topic, handlers) {
-  if (!socket && !timer) {
+  if (!socket && !timer && !connecting) {
     connect();
   }
   return subscriptions.add(topic, handlers);

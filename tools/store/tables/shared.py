@@ -6,7 +6,7 @@ from .base import Base, Json
 
 
 class DeploymentFactRow(Base):
-    """A fact that all control planes must agree on, as the id after which the cookie is named."""
+    """A fact that all control planes of the database must agree on."""
 
     __tablename__ = "deployment_facts"
 

@@ -3,6 +3,7 @@
 // Ctrl+Alt+Shift+C copies it to this computer, Ctrl+Alt+Shift+V the other way. A browser permits that
 // on secure origins only, which loopback is; elsewhere the panel opens, where texts are copied by hand.
 import { messageOf } from "./notice.js";
+import { fetchKeyed } from "./page_key.js";
 import { button } from "./people.js";
 import { texts } from "./texts.js";
 
@@ -87,7 +88,7 @@ export class Clipboard {
 
   /** @param {RequestInit} options */
   async ask(options) {
-    const answer = await fetch(this.address, { ...options, cache: "no-store" });
+    const answer = await fetchKeyed(this.address, { ...options, cache: "no-store" });
     if (!answer.ok) {
       const body = await answer.json().catch(() => ({}));
       throw new Error(body.message || texts.screen.answered(answer.status));

@@ -1,6 +1,7 @@
 // Files that are dropped on the picture: each is stored in the desktop's downloads.
 
 import { messageOf } from "./notice.js";
+import { fetchKeyed } from "./page_key.js";
 import { texts } from "./texts.js";
 
 /** Whether a drag carries files, and not text or a link of some page. @param {DragEvent} event */
@@ -72,7 +73,7 @@ export class FileDrop {
     const address = new URL(`${this.status.href.replace(/\/$/, "")}/downloads`);
     address.searchParams.set("name", file.name);
     address.searchParams.set("viewer", this.viewer);
-    const answer = await fetch(address, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+    const answer = await fetchKeyed(address, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
     const body = await answer.json().catch(() => ({}));
     if (!answer.ok) {
       throw new Error(body.message || texts.screen.answered(answer.status));

@@ -1,4 +1,5 @@
 // Who is in control of a desktop: follows the server's word, and asks it for changes.
+import { fetchKeyed, ticketed } from "./page_key.js";
 import { texts } from "./texts.js";
 
 const AGAIN_MS = 2000;
@@ -24,17 +25,27 @@ export class Lease {
     this.socket = null;
     /** @type {number | undefined} */
     this.timer = undefined;
+    /** Whether it is followed, with a socket or soon. */
+    this.followed = false;
+    /** Counts sockets, as a later one replaces one whose ticket is being asked for. */
+    this.attempt = 0;
     /** The newest revision that is known of the service that is followed. */
     this.newest = 0;
   }
 
-  follow() {
+  async follow() {
     this.stop();
+    this.followed = true;
+    const { attempt } = this;
     // A service that was started again counts from 0.
     this.newest = 0;
     const address = new URL(`${this.address.href}/watch?viewer=${this.viewer}`);
     address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(address.href);
+    const admitted = await ticketed(address);
+    if (attempt !== this.attempt) {
+      return;
+    }
+    const socket = new WebSocket(admitted.href);
     socket.addEventListener("message", (event) => {
       const state = JSON.parse(event.data);
       // The answer to a request may have overtaken it.
@@ -59,6 +70,8 @@ export class Lease {
 
   stop() {
     clearTimeout(this.timer);
+    this.attempt += 1;
+    this.followed = false;
     const socket = this.socket;
     this.socket = null;
     socket?.close();
@@ -83,7 +96,7 @@ export class Lease {
 
   /** @param {object} body @returns {Promise<any>} */
   async say(body) {
-    const answer = await fetch(this.address, {
+    const answer = await fetchKeyed(this.address, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, viewer: this.viewer }),

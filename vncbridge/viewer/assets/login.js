@@ -1,11 +1,13 @@
 // Trades the code of the printed link (it travels in the fragment: no server ever logs it) for a
-// session cookie.
+// session: a cookie, and a key that the pages keep.
+import { hasKey, keepKey, ticketed } from "./page_key.js";
 import { texts } from "./texts.js";
 
 const words = /** @type {HTMLElement} */ (document.getElementById("words"));
 const form = /** @type {HTMLFormElement & {code: HTMLInputElement}} */ (document.getElementById("form"));
 
-const wanted = new URLSearchParams(location.search).get("next") || "/";
+const query = new URLSearchParams(location.search);
+const wanted = query.get("next") || "/";
 
 /** Where to go afterwards: a page of this very service, whatever the address says. */
 function next() {
@@ -33,6 +35,8 @@ async function signIn(code) {
       body: JSON.stringify({ code }),
     });
     if (answer.ok) {
+      const { page_key: key, for_tab: forTab } = await answer.json();
+      keepKey(key, forTab);
       location.replace(next());
       return;
     }
@@ -65,5 +69,20 @@ if (provider) {
   provider.search = `?next=${encodeURIComponent(wanted)}`;
 }
 
+/** Goes on to an address that the cookie alone does not open, such as a report in a new tab. */
+async function goOn() {
+  const target = await ticketed(next());
+  if (target.searchParams.has("ticket")) {
+    location.replace(target);
+  } else {
+    say(texts.login.again, false);
+  }
+}
+
+if (query.has("again")) {
+  say(texts.login.again, false);
+} else if (query.has("next") && hasKey() && !location.hash.includes("code=")) {
+  goOn();
+}
 window.addEventListener("hashchange", fromFragment);
 fromFragment();

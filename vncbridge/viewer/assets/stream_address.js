@@ -1,5 +1,6 @@
 // Where a live view is opened: at an address of the desktop's own, which a ticket names, or through
 // the service of this page.
+import { fetchKeyed, ticketed } from "./page_key.js";
 
 /** How long a page waits for an address of a desktop's own, which a firewall may block. */
 export const REACH_MS = 3000;
@@ -11,20 +12,21 @@ export class StreamAddress {
    * @param {URL} stream  through this service
    * @param {URL} tickets  where tickets are asked for
    * @param {boolean} asks  whether desktops may have addresses of their own
-   * @param {{watchOnly?: boolean, post?: typeof fetch}} [options]
+   * @param {{watchOnly?: boolean, post?: typeof fetchKeyed, admit?: typeof ticketed}} [options]
    */
-  constructor(stream, tickets, asks, { watchOnly = false, post = (...given) => fetch(...given) } = {}) {
+  constructor(stream, tickets, asks, { watchOnly = false, post = fetchKeyed, admit = ticketed } = {}) {
     this.stream = stream;
     this.tickets = tickets;
     this.asks = asks;
     this.role = watchOnly ? "view" : "control";
     this.post = post;
+    this.admit = admit;
   }
 
   /** Where it is opened this time: each ticket opens it once. @returns {Promise<Place>} */
   async next() {
     const url = this.asks ? await this.own() : null;
-    return url === null ? { url: this.stream, isOwn: false } : { url, isOwn: true };
+    return url === null ? { url: await this.admit(this.stream), isOwn: false } : { url, isOwn: true };
   }
 
   /** The desktop's own address cannot be reached from here: this page does not ask for it again. */

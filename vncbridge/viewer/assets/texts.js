@@ -65,6 +65,7 @@ export const texts = {
     type: "Type on the desktop",
   },
   login: {
+    again: "Sign in again: the sign-in of this browser has ended, or was at another address. Open a fresh link, or paste its code here.",
     failed: (/** @type {number} */ status) => `Signing in failed (${status}).`,
     noAnswer: "The service does not answer.",
     signingIn: "Signing in …",

@@ -7,6 +7,7 @@ import { FileDrop } from "./drop.js";
 import { Keys } from "./keys.js";
 import { Lease, viewerId } from "./lease.js";
 import { messageOf, Notice } from "./notice.js";
+import { fetchKeyed } from "./page_key.js";
 import { Asked, askName, button, People, Privacy, rememberedName } from "./people.js";
 import { Sizes } from "./sizes.js";
 import { SoftKeys } from "./softkeys.js";
@@ -116,15 +117,11 @@ export class Viewer {
   connect() {
     this.show("connecting", screenWords.connecting);
     this.opened = false;
-    if (this.lease.socket === null) {
+    if (!this.lease.followed) {
       this.lease.follow();
     }
     this.attempt += 1;
-    if (this.place.asks) {
-      this.openNext(this.attempt);
-    } else {
-      this.open(new WebSocket(this.stream.href, ["binary"]), false);
-    }
+    this.openNext(this.attempt);
   }
 
   /** @param {number} attempt */
@@ -135,7 +132,10 @@ export class Viewer {
     }
     try {
       this.open(new WebSocket(url.href, ["binary"]), isOwn);
-    } catch {
+    } catch (error) {
+      if (!isOwn) {
+        throw error;
+      }
       // The browser refuses the address itself.
       this.place.unreachable();
       this.connect();
@@ -346,7 +346,7 @@ export class Viewer {
   async refusal() {
     let answer;
     try {
-      answer = await fetch(this.status, { headers: { Accept: "application/json" } });
+      answer = await fetchKeyed(this.status, { headers: { Accept: "application/json" } });
     } catch {
       return null;
     }

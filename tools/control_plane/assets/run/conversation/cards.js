@@ -1,4 +1,5 @@
 // The elements of a conversation's nodes.
+import { showFile } from "../../../viewer/page_key.js";
 import { address } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
@@ -66,9 +67,12 @@ function updateCard(card, node, children, busy) {
 
 /** @param {ConversationNode} node */
 function messageOf(node) {
-  const pictures = (node.files || []).map((file) =>
-    element("a", { className: "shot", href: address(`api/v0/files/${file.file_id}`) }, element("img", { alt: words.attached, loading: "lazy", src: address(`api/v0/files/${file.file_id}`) })),
-  );
+  const pictures = (node.files || []).map((file) => {
+    const image = element("img", { alt: words.attached });
+    const stored = address(`api/v0/files/${file.file_id}`);
+    showFile(image, stored);
+    return element("a", { className: "shot", href: stored }, image);
+  });
   return element("article", { className: "said", "aria-label": words.message }, element("header", {}, element("strong", {}, words.person), element("span", { className: "said-queued" }), timeOf(node.at)), longText(node.text || ""), ...pictures);
 }
 

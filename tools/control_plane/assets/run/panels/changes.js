@@ -2,6 +2,7 @@
 //
 // The desktop reports each change over a WebSocket. It is open while the panel is in view, and before
 // that until there is a repository: only then the panel has a tab.
+import { ticketed } from "../../../viewer/page_key.js";
 import { address } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
@@ -25,6 +26,7 @@ export class Changes {
     this.id = id;
     this.found = found;
     this.wanted = false;
+    this.connecting = false;
     /** @type {WebSocket | null} */
     this.socket = null;
     /** @type {Map<string, Repository>} */
@@ -53,14 +55,19 @@ export class Changes {
     if (!shown) {
       this.socket?.close();
       this.socket = null;
-    } else if (!this.socket) {
+    } else if (!this.socket && !this.connecting) {
       this.connect();
     }
   }
 
-  connect() {
-    const socket = new WebSocket(address(`api/v0/chats/${this.id}/git/watch`).replace(/^http/, "ws"));
+  async connect() {
+    this.connecting = true;
+    const { href } = await ticketed(address(`api/v0/chats/${this.id}/git/watch`).replace(/^http/, "ws"));
+    this.connecting = false;
+    const socket = new WebSocket(href);
     this.socket = socket;
+    // It may be out of view again.
+    this.follow();
     let begun = false;
     socket.addEventListener("message", ({ data }) => {
       if (!begun) {

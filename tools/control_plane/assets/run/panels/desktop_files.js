@@ -1,4 +1,5 @@
 // The files of a run's desktop: look into folders, read, save, and add files by dropping them.
+import { fetchKeyed } from "../../../viewer/page_key.js";
 import { Refused, address, get, post } from "../../api.js";
 import { element, keyed, setText } from "../../dom.js";
 import { OverlappingCalls } from "../../overlapping_calls.js";
@@ -145,7 +146,7 @@ export class DesktopFiles {
   /** @param {string} path */
   async openFile(path) {
     try {
-      const answer = await fetch(this.addressOf(path, MOST_SHOWN));
+      const answer = await fetchKeyed(this.addressOf(path, MOST_SHOWN));
       if (!answer.ok) {
         throw new Refused(answer.status, await answer.json().catch(() => ({})));
       }
@@ -201,7 +202,7 @@ export class DesktopFiles {
     for (const file of files) {
       setText(this.words, words.storing(file.name));
       const path = absolutePath(file.name, folder);
-      const answer = await fetch(address(`${this.below}/write-file?path=${encodeURIComponent(path)}`), {
+      const answer = await fetchKeyed(address(`${this.below}/write-file?path=${encodeURIComponent(path)}`), {
         method: "POST",
         body: file,
         // A file that is there already stays as it is.
