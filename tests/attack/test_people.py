@@ -15,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from deskhand.vncbridge.auth.people import PersonRole
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from scripts.make_people_table import permits, routes
 from tests.system.services import PATIENCE, Service, service, sign_in_with
 
@@ -58,9 +59,10 @@ class Browser:
         """Return the status of the handshake of a WebSocket."""
         url = str(self.http.base_url).rstrip("/").replace("http", "ws", 1) + path
         cookies = "; ".join(f"{one.name}={one.value}" for one in self.http.cookies.jar)
+        headers = {"Cookie": cookies, PAGE_KEY: self.http.headers[PAGE_KEY]}
         origin: Any = str(self.http.base_url).rstrip("/")
         try:
-            with connect(url, origin=origin, additional_headers={"Cookie": cookies}):
+            with connect(url, origin=origin, additional_headers=headers):
                 return 101
         except InvalidStatus as refused:
             return refused.response.status_code
@@ -90,6 +92,7 @@ def run_of(http: httpx2.Client, chat: str) -> Run:
             f"/api/v0/tools/{name}", json=arguments, headers={"Deskhand-Chat-Id": chat}
         )
         assert answer.status_code == 200, answer.text
+        assert "result" in answer.json(), answer.text
         found: Json = answer.json()["result"]
         return found
 

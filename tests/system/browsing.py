@@ -22,6 +22,7 @@ from deskhand.desktop.browser.program import find_browser
 from deskhand.desktop.display.child_processes import ChildCommand, ChildProcessSpawner
 from deskhand.desktop.display.x_server import XServer
 from deskhand.desktop.geometry import Size
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from tests.system.services import PATIENCE
 
 T = TypeVar("T")
@@ -180,10 +181,23 @@ def noted(page: Page | SyncPage) -> Iterator[None]:
         raise
 
 
+KEY = """() => Object.entries({ ...localStorage, ...sessionStorage })
+  .find(([name]) => name.startsWith("deskhand-page-key:"))[1]"""
+
+
+def key_header(page: SyncPage) -> dict[str, str]:
+    """Return the header that a page sends beside its cookie."""
+    return {PAGE_KEY: page.evaluate(KEY)}
+
+
 @contextmanager
-def plain_page(browser: SyncBrowser, width: int = 1280, height: int = 900) -> Iterator[SyncPage]:
+def plain_page(
+    browser: SyncBrowser, width: int = 1280, height: int = 900, *, any_certificate: bool = False
+) -> Iterator[SyncPage]:
     """A page that shares nothing with other pages."""
-    context = browser.new_context(viewport={"width": width, "height": height})
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, ignore_https_errors=any_certificate
+    )
     page = context.new_page()
     page.set_default_timeout(PATIENCE * 1000)
     sync_expect.set_options(timeout=PATIENCE * 1000)

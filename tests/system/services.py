@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -138,7 +139,7 @@ def child(*command: str, environment: dict[str, str]) -> Iterator[subprocess.Pop
             process.kill()
 
 
-def client(ready: Json) -> httpx2.Client:
+def client(ready: Json, verify: ssl.SSLContext | bool = True) -> httpx2.Client:
     """Return a client that shows the service's token."""
     headers = {"Authorization": f"Bearer {ready['token']}"}
     address = str(ready["url"])
@@ -147,7 +148,7 @@ def client(ready: Json) -> httpx2.Client:
         return httpx2.Client(
             transport=transport, base_url="http://localhost", headers=headers, timeout=PATIENCE
         )
-    return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE)
+    return httpx2.Client(base_url=address, headers=headers, timeout=PATIENCE, verify=verify)
 
 
 def sign_in_with(browser: httpx2.Client, secret: str) -> httpx2.Response:

@@ -225,8 +225,11 @@ def test_a_ticket_opens_one_socket_of_one_desktop_once(plane: Service, below: st
     assert opened(plane, elsewhere, ticket("control")) == 403
     assert opened(plane, "/api/v0/chats/x/desktop", ticket("control")) == 403
     with httpx2.Client(base_url=plane.url, timeout=PATIENCE) as stranger:
-        read = stranger.get(f"{below}/screenshot", params={"ticket": ticket()})
-        assert (read.status_code, read.json()["message"]) == (401, "Sign in first.")
+        once = ticket()
+        reads = [stranger.get(f"{below}/screenshot", params={"ticket": once}) for _ in range(2)]
+        assert [one.status_code for one in reads] == [200, 401]
+        posted = stranger.post(f"{below}/action", params={"ticket": ticket("control")}, json={})
+        assert (posted.status_code, posted.json()["message"]) == (401, "Sign in first.")
         token = stranger.get(f"{below}/screenshot", params={"token": plane.token})
         assert token.status_code == 401
     long = plane.http.post(f"{below}/tickets", json={"ttl_s": 301})

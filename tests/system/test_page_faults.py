@@ -216,21 +216,26 @@ def test_the_socket_of_a_share_link_receives_only_its_run(
         assert {message["kind"] for message in about} == {"refused"}
 
 
-ASK_FOR_ALL = """([own, other]) => new Promise((done) => {
-  const socket = new WebSocket("/api/v0/live");
-  const names = ["chats", "desktops", `chat:${other}`, `chat:${own}`];
-  const answers = {};
-  socket.onopen = () => names.forEach((name) => socket.send(JSON.stringify({subscribe: name})));
-  socket.onmessage = ({data}) => {
-    const {topic, kind, message} = JSON.parse(data);
-    answers[topic || message] = kind;
-    if (Object.keys(answers).length === names.length) {
-      window.answers = answers;
-      socket.close();
-      done();
-    }
-  };
-})"""
+ASK_FOR_ALL = """async ([own, other]) => {
+  const { ticketed } = await import("/viewer/page_key.js");
+  const { href } = await ticketed(`ws://${location.host}/api/v0/live`);
+  return new Promise((done, failed) => {
+    const socket = new WebSocket(href);
+    socket.onerror = failed;
+    const names = ["chats", "desktops", `chat:${other}`, `chat:${own}`];
+    const answers = {};
+    socket.onopen = () => names.forEach((name) => socket.send(JSON.stringify({subscribe: name})));
+    socket.onmessage = ({data}) => {
+      const {topic, kind, message} = JSON.parse(data);
+      answers[topic || message] = kind;
+      if (Object.keys(answers).length === names.length) {
+        window.answers = answers;
+        socket.close();
+        done();
+      }
+    };
+  });
+}"""
 
 
 @pytest.mark.slow("a control plane of its own")

@@ -449,7 +449,7 @@ def test_what_is_not_there_has_a_page_with_one_way_on(
         shown = control_plane(tmp_path, pages=[pages.router()])
         chat = shown.chats.add(mode="computer_use", outcome="done")
         shown.desktops.known["lost"] = FakeDesktop(id="lost", status="lost", chat_id=chat.id)
-        async with browsing(connection, shown, "/nowhere") as page:
+        async with browsing(connection, shown, "/") as page:
             for path, title, way in PROBLEMS:
                 await page.goto(urljoin(page.url, path))
                 await expect(page.locator("main:visible h1")).to_have_text(title)

@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from scripts.make_people_table import permits
-from tests.system.browsing import plain_page
+from tests.system.browsing import key_header, plain_page
 from tests.system.gated_model import gated_model, held_agent_steps, plane_of
 from tests.system.services import Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser]
 
-ASK = """async ([method, path]) => {
-  const headers = { "content-type": "application/json" };
+ASK = """async ([method, path, key]) => {
+  const headers = { "content-type": "application/json", ...key };
   const body = method === "GET" ? undefined : "{}";
   return (await fetch(path, { method, headers, body })).status;
 }"""
@@ -34,7 +34,8 @@ def browser_of(plane: Service, browser: Browser, name: str, role: str) -> Iterat
 
 
 def ask(page: Page, route: str, chat: str) -> int:
-    status: int = page.evaluate(ASK, route.replace("{chat_id}", chat).split())
+    method, path = route.replace("{chat_id}", chat).split()
+    status: int = page.evaluate(ASK, [method, path, key_header(page)])
     return status
 
 

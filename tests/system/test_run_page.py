@@ -266,7 +266,7 @@ def test_the_thumbnail_of_a_child_stays_while_its_desktop_changes(
 
         sockets: list[WebSocketRoute] = []
         async with browsing(connection, shown, f"/runs/{parent.id}") as page:
-            await page.route_web_socket("**/api/v0/live", live)
+            await page.route_web_socket(re.compile("/api/v0/live"), live)
             await page.reload()
             image = page.locator(".child img")
             await expect(image).to_have_attribute("src", re.compile("^blob:"))

@@ -36,8 +36,8 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         signed in already, and its key is for this tab only.
         """
         holder = await _holder(credentials, request)
-        value = await credentials.sign_in(body.code.strip())
-        if value is None:
+        cookie = await credentials.sign_in(body.code.strip())
+        if cookie is None:
             # The middleware does not delay wrong codes, as this route is open.
             await asyncio.sleep(0.5)
             raise HTTPException(
@@ -48,23 +48,10 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
                 },
             )
         # For an audit log: the request itself has no principal.
-        found = request.state.signed_in = credentials.by_cookie(value)
-        beside = holder is not None and not _is_guest(holder) and _is_guest(found)
+        signed_in = request.state.signed_in = credentials.by_cookie(cookie)
+        beside = holder is not None and not _is_guest(holder) and _is_guest(signed_in)
         over_tls = secure or request.scope["scheme"] == "https"
-        key = credentials.page_keys.of(value, over_tls=over_tls)
-        response = JSONResponse({"signed_in": True, "page_key": key, "for_tab": beside})
-        name = credentials.link_cookie_name if beside else credentials.cookie_name
-        # A browser that signs in over TLS must never send the cookie without.
-        response.set_cookie(
-            name,
-            value,
-            max_age=int(SESSION_SECONDS),
-            httponly=True,
-            samesite="strict",
-            secure=over_tls,
-            path=_cookie_path(request),
-        )
-        return response
+        return _session(credentials, request, cookie, over_tls=over_tls, for_tab=beside)
 
     @router.post("/api/v0/login/codes", tags=["sign in"])
     async def new_code(request: Request) -> dict[str, str]:
@@ -95,6 +82,25 @@ def login_router(credentials: Credentials, secure: bool = False) -> APIRouter:
         return response
 
     return router
+
+
+def _session(
+    credentials: Credentials, request: Request, cookie: str, *, over_tls: bool, for_tab: bool
+) -> Response:
+    """Return the answer with both halves of a session."""
+    key = credentials.page_keys.of(cookie, over_tls=over_tls)
+    response = JSONResponse({"signed_in": True, "page_key": key, "for_tab": for_tab})
+    # A browser that signs in over TLS must never send the cookie without.
+    response.set_cookie(
+        credentials.link_cookie_name if for_tab else credentials.cookie_name,
+        cookie,
+        max_age=int(SESSION_SECONDS),
+        httponly=True,
+        samesite="strict",
+        secure=over_tls,
+        path=_cookie_path(request),
+    )
+    return response
 
 
 async def _holder(credentials: Credentials, request: Request) -> Principal | None:

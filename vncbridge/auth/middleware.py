@@ -257,9 +257,13 @@ class AuthMiddleware:
         if scope["type"] == "websocket":
             await refuse_websocket(scope, receive, send, refusal)
         # A person who opens a page gets the sign-in instead of JSON. 303 makes the browser use GET.
-        elif refusal.status == 401 and _wants_page(scope):
-            query = scope["query_string"].decode("latin-1")
-            target = quote(scope["path"] + (f"?{query}" if query else ""), safe="/")
+        elif refusal.status == 401 and _wants_page(scope) and _may_go_on(facts):
+            query = [
+                pair
+                for pair in scope["query_string"].decode("latin-1").split("&")
+                if pair and not pair.startswith("ticket=")
+            ]
+            target = quote(scope["path"] + (f"?{'&'.join(query)}" if query else ""), safe="/")
             # Relative, as a proxy may serve all below a path of its own.
             location = f"{root_of(scope['path'])}/login?next={target}"
             response = Response(status_code=303, headers={"Location": location})
@@ -290,12 +294,16 @@ def _set_bearer(scope: Scope, headers: RequestHeaders, dialect: str) -> None:
 
 
 def _wants_page(scope: Scope) -> bool:
-    """Return whether a person has opened an address that is not of the API."""
-    return (
-        scope["method"] == "GET"
-        and not scope["path"].startswith("/api/")
-        and "text/html" in Headers(scope=scope).get("accept", "")
-    )
+    """Return whether a person has opened an address."""
+    return scope["method"] == "GET" and "text/html" in Headers(scope=scope).get("accept", "")
+
+
+def _may_go_on(facts: RequestFacts) -> bool:
+    """Return whether a person goes on to an address after the sign-in page.
+
+    An address of the API is opened by people who have followed or reloaded a link to a file.
+    """
+    return not facts.path.startswith("/api/") or facts.credential in ("cookie", "ticket")
 
 
 def _answer(refusal: Denial) -> JSONResponse:

@@ -172,6 +172,22 @@ def test_a_ticket_answers_one_get_and_no_other_request() -> None:
     against_service(scenario)
 
 
+def test_a_file_that_is_opened_by_the_cookie_or_again_leads_to_the_login_page() -> None:
+    async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
+        page = {"Accept": "text/html"}
+        bare = await client.get("/api/v0/teapot", headers=page)
+        assert bare.status_code == 401
+        reload = await client.get("/api/v0/teapot?t=1&ticket=used", headers=page)
+        assert reload.headers["location"] == "./../../login?next=/api/v0/teapot%3Ft%3D1"
+        body = {"code": await credentials.new_code()}
+        assert (await client.post("/api/v0/login", json=body)).is_success
+        opened = await client.get("/api/v0/teapot", headers=page)
+        assert opened.headers["location"] == "./../../login?next=/api/v0/teapot"
+        assert (await client.get("/api/v0/teapot")).status_code == 401
+
+    against_service(scenario)
+
+
 def test_a_share_link_does_not_replace_the_session_of_a_person() -> None:
     async def scenario(client: httpx2.AsyncClient, credentials: Credentials) -> None:
         _, link = await credentials.issue("link", ("run:c1:view",), None)

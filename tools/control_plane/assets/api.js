@@ -42,7 +42,7 @@ async function request(path, options) {
   compareClocks(answer.headers.get("Date"));
   if (answer.status === 401) {
     const here = location.pathname.slice(root.pathname.length) + location.search;
-    location.assign(address(`login?again&next=${encodeURIComponent(here)}`));
+    location.assign(address(`login?again&next=${encodeURIComponent(here)}${location.hash}`));
     // The page is about to go: nothing should be drawn from here on.
     await new Promise(() => {});
   }

@@ -1,6 +1,6 @@
 // Trades the code of the printed link (it travels in the fragment: no server ever logs it) for a
 // session: a cookie, and a key that the pages keep.
-import { hasKey, keepKey, ticketed } from "./page_key.js";
+import { hasKey, keepKey, ticketed, whenKeyArrives } from "./page_key.js";
 import { texts } from "./texts.js";
 
 const words = /** @type {HTMLElement} */ (document.getElementById("words"));
@@ -84,5 +84,7 @@ if (query.has("again")) {
 } else if (query.has("next") && hasKey() && !location.hash.includes("code=")) {
   goOn();
 }
+// One sign-in is enough for all tabs that the restart of a service has sent here.
+whenKeyArrives(() => location.replace(next()));
 window.addEventListener("hashchange", fromFragment);
 fromFragment();

@@ -28,6 +28,15 @@ export function hasKey() {
   return stored() !== null;
 }
 
+/** Calls back when another tab of this browser has signed in at this address. @param {() => void} done */
+export function whenKeyArrives(done) {
+  window.addEventListener("storage", ({ key, newValue }) => {
+    if (key === NAME && newValue !== null) {
+      done();
+    }
+  });
+}
+
 /** Leaves the session of this tab alone; false if the browser has no other. */
 export function leaveTabSession() {
   const leaves = sessionStorage.getItem(NAME) !== null && localStorage.getItem(NAME) !== null;

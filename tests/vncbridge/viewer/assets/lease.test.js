@@ -29,18 +29,20 @@ Socket.last = null;
 const state = (revision, you) => ({ revision, you, holder: { kind: you ? "person" : "none", name: "" } });
 
 /** A lease that is followed, the connection, and what it has reported. */
-function followed() {
+async function followed() {
   world.WebSocket = Socket;
+  world.sessionStorage = world.localStorage = { getItem: () => null };
+  world.fetch = async () => Response.json({ ticket: "t1" }, { status: 201 });
   /** @type {boolean[]} */
   const seen = [];
   const lease = new Lease(new URL("http://desktop/api/v0/desktop"), "v1", ({ you }) => seen.push(you));
-  lease.follow();
+  await lease.follow();
   const socket = /** @type {Socket} */ (/** @type {unknown} */ (Socket.last));
   return { lease, socket, seen };
 }
 
 test("a message that the answer to a request has overtaken changes nothing", async () => {
-  const { lease, socket, seen } = followed();
+  const { lease, socket, seen } = await followed();
   world.fetch = async () => new Response(JSON.stringify({ ...state(5, true), granted: true }));
   assert.equal((await lease.take("Ada", false)).granted, true);
   socket.receive(state(4, false));
@@ -52,10 +54,15 @@ test("a message that the answer to a request has overtaken changes nothing", asy
   assert.deepEqual(seen, [true, true, false]);
 });
 
-test("a service that was started again counts anew", () => {
-  const first = followed();
+test("a connection has a ticket", async () => {
+  const { socket } = await followed();
+  assert.equal(socket.address, "ws://desktop/api/v0/desktop/lease/watch?viewer=v1&ticket=t1");
+});
+
+test("a service that was started again counts anew", async () => {
+  const first = await followed();
   first.socket.receive(state(7, true));
-  first.lease.follow();
+  await first.lease.follow();
   const second = /** @type {Socket} */ (/** @type {unknown} */ (Socket.last));
   second.receive(state(0, false));
   assert.deepEqual(first.seen, [true, false]);
