@@ -345,3 +345,37 @@ def test_a_person_who_has_entered_a_folder_of_the_desktop_stays_there(
             assert await page.evaluate(ENTER_AND_REFRESH, script) == "/home/inner"
 
     connection.play(scenario())
+
+
+DRAW_AGAIN = """async (path) => {
+  const { StepDetails } = await import(path);
+  document.body.innerHTML = `<section id="step-box"><h2 id="step-title" tabindex="-1"></h2>
+    <button id="step-close"></button><p id="step-facts"></p><div id="step-body"></div></section>`;
+  const details = new StepDetails("r1");
+  const facts = { tool: "execute", title: "ls", status: "done", tool_call_id: "c1" };
+  const step = { id: "s1", ...facts, arguments: {}, screenshot_file_id: "f1", video_start: 1 };
+  details.update([step], false);
+  details.open("s1");
+  // Drawn after a turn of the event loop.
+  await new Promise((turn) => setTimeout(turn));
+  document.querySelector("#step-body .step-links a").focus();
+  const link = document.activeElement;
+  await details.redraw();
+  return [link.isConnected, link.textContent, document.activeElement.textContent];
+}"""
+
+
+@pytest.mark.soak
+def test_a_step_that_is_drawn_again_keeps_the_focus(
+    connection: BrowserConnection, tmp_path: Path
+) -> None:
+    async def scenario() -> None:
+        shown = control_plane(tmp_path, pages=[pages.router()])
+        async with browsing(connection, shown, "/runs") as page:
+            script = "/assets/run/conversation/step_details.js"
+            remains, before, after = await page.evaluate(DRAW_AGAIN, script)
+        assert not remains
+        assert before.startswith("Link to this moment")
+        assert after == before
+
+    connection.play(scenario())

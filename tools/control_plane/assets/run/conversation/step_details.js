@@ -48,7 +48,8 @@ function tokensLine(step) {
 }
 
 /**
- * Draws the parts of a step; what a person has opened in the same step stays open.
+ * Draws the parts of a step; what a person has opened in the same step stays open, and a control
+ * that has the focus is followed by the new one with the same content.
  *
  * @param {HTMLElement} body @param {string} id @param {Node[]} parts
  */
@@ -56,9 +57,14 @@ function replaceParts(body, id, parts) {
   const titleOf = (/** @type {Element} */ box) => box.querySelector("summary")?.textContent;
   const isSame = body.dataset.step === id;
   const opened = new Set(isSame ? [...body.querySelectorAll("details[open]")].map(titleOf) : []);
+  const controls = () => [.../** @type {NodeListOf<HTMLElement>} */ (body.querySelectorAll("a, button, summary"))];
+  const focused = isSame && controls().find((one) => one === document.activeElement);
   body.replaceChildren(...parts);
   for (const box of body.querySelectorAll("details")) {
     box.open ||= opened.has(titleOf(box));
+  }
+  if (focused) {
+    controls().find((one) => one.innerHTML === focused.innerHTML)?.focus({ preventScroll: true });
   }
   body.dataset.step = id;
 }
