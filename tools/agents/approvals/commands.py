@@ -5,12 +5,16 @@ what a command line says, not what a script does that it starts: it asks a perso
 agent does openly, and is no boundary against one that hides it.
 """
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
-from ipaddress import ip_address
-from urllib.parse import urlsplit
+from dataclasses import dataclass
+from typing import Any
 
+from .hosts import hosts_in, is_loopback, started_host
+
+Json = dict[str, Any]
 DELETE, INSTALL, OUTSIDE, UPLOAD = "delete", "install", "outside", "upload"
 
 _INSTALLING = r"install|reinstall|remove|purge|uninstall|upgrade|dist-upgrade|autoremove|add|i|ci"
@@ -59,7 +63,10 @@ _PREFIXES = frozenset(
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "eval"))
 _SUBSTITUTION = re.compile(r"\$\(([^()]*)\)|`([^`]*)`")
 _ASSIGNMENT = re.compile(r"\w+=.*", re.DOTALL)
-_URL = re.compile(r"\b(?:https?|ftps?|wss?|ssh|git)://[^\s'\"<>|;)]+", re.IGNORECASE)
+_BROWSERS = re.compile(r"browser|xdg-open|(google-)?chrom.*|firefox.*|brave.*|opera|vivaldi")
+_REQUESTS = {"deskhand-request": 1, "deskhand-request.py": 2}
+"""Programs by which a command asks the service of its desktop, and the place of the request among
+their words: the second one takes the socket before it."""
 _DEEPEST = 5
 
 
@@ -75,7 +82,7 @@ def command_risks(command: str) -> dict[str, str]:
             if rule in (OUTSIDE, UPLOAD) and _stays_here(rest):
                 continue
             found.setdefault(rule, program)
-    outside = [host for host in hosts_in(command) if not is_loopback(host)]
+    outside = [host for host in command_hosts(command) if not is_loopback(host)]
     if outside:
         found.setdefault(OUTSIDE, outside[0])
     if "/dev/tcp/" in command or "/dev/udp/" in command:
@@ -83,26 +90,55 @@ def command_risks(command: str) -> dict[str, str]:
     return found
 
 
-def hosts_in(text: str) -> tuple[str, ...]:
-    """Return the hosts of the URLs in a text."""
-    hosts = []
-    for url in _URL.findall(text):
-        try:
-            hosts.append((urlsplit(url).hostname or "").lower())
-        except ValueError:
-            # An address that is no URL is counted as one that cannot be known.
-            hosts.append("?")
-    return tuple(host for host in hosts if host)
+def command_hosts(command: str) -> tuple[str, ...]:
+    """Return the hosts of the URLs in a command line, and those that its browsers open."""
+    started = [
+        started_host(argument)
+        for words in _commands(command, _DEEPEST)
+        for program, *arguments in (words, *_requests(words))
+        if _BROWSERS.fullmatch(program.rpartition("/")[2])
+        for argument in arguments
+    ]
+    return tuple(dict.fromkeys((*hosts_in(command), *filter(None, started))))
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether a host is this machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
+@dataclass(frozen=True)
+class RequestedInput:
+    """Input that a command requests of the service of its desktop."""
+
+    written: str
+    """The request as the command line has it."""
+    action: Json | None
+    """None if it cannot be read, as when a variable has it."""
+
+
+def requested_inputs(command: str) -> tuple[RequestedInput, ...]:
+    """Return the input that a command line requests by ``deskhand-request input``."""
+    return tuple(
+        RequestedInput(written, _action(written))
+        for words in _commands(command, _DEEPEST)
+        for kind, *arguments in _requests(words)
+        if kind == "input"
+        for written in (" ".join(arguments),)
+    )
+
+
+def _requests(words: list[str]) -> Iterator[list[str]]:
+    """Return the requests that a command sends to the service of its desktop."""
+    for at, word in enumerate(words):
+        words_before = _REQUESTS.get(word.rpartition("/")[2])
+        request = [] if words_before is None else words[at + words_before :]
+        if request:
+            yield ["xdg-open" if request[0] == "open" else request[0], *request[1:]]
+
+
+def _action(written: str) -> Json | None:
     try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+        action = json.loads(written)
+    except (ValueError, RecursionError):
+        return None
+    named = isinstance(action, dict) and isinstance(action.get("action"), str)
+    return action if named else None
 
 
 def _stays_here(arguments: str) -> bool:

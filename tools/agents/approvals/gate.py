@@ -22,9 +22,9 @@ from deskhand.tools.kit.support.refused_tools import is_planned
 from deskhand.tools.secrets.masking import masked_json
 
 from .risk_rules import (
-    NEEDS_FOCUS,
     FocusFacts,
     ProposedCall,
+    needs_focus,
     question_text,
     required_approvals,
     shown_arguments,
@@ -112,7 +112,7 @@ class CallGate:
             wanted = NewQuestion(self._chat_id, step_id, call.id, "approval", asked.text)
             decision = await self._decided(call, await self._questions.ask(wanted), None)
             return replace(decision, asked=True)
-        watched = self._mode != "auto" and call.toolset is not None and call.name in NEEDS_FOCUS
+        watched = self._mode != "auto" and needs_focus(call)
         focus = await scene.focus() if watched else FocusFacts()
         proposed = ProposedCall(call, focus, self._restrictions.domains)
         if not required_approvals(self._mode, proposed):

@@ -12,16 +12,18 @@ A person may answer ``always``, which covers the same rule in the same chat, but
 check of the provider.
 """
 
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
 from deskhand.tools.conversation.restrictions import ApprovalMode
 from deskhand.tools.kit.support.refused_tools import is_looking
 
-from .commands import REASONS, command_risks, hosts_in
+from .commands import REASONS, command_hosts, command_risks, requested_inputs
+from .hosts import UNKNOWN, hosts_in, navigated_host, typed_hosts, within
 
 Json = dict[str, Any]
 
@@ -62,6 +64,8 @@ class ProposedCall:
     focus: FocusFacts
     domains: tuple[str, ...] = ()
     """Domains of the task; empty if it has none."""
+    any_text: bool = False
+    """True if the text that it types is not known."""
 
     @property
     def text(self) -> str:
@@ -100,7 +104,6 @@ _UPLOAD_WINDOW = re.compile(
 _BROWSERS = re.compile(r"chrom|firefox|browser|brave|edge|vivaldi|opera", re.IGNORECASE)
 _TERMINALS = re.compile(r"term|konsole|kitty|alacritty|rxvt", re.IGNORECASE)
 _ENTER = re.compile(r"\b(return|kp_enter|enter)\b", re.IGNORECASE)
-_ADDRESS = re.compile(r"^[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}(?=[/:?#\s]|$)", re.IGNORECASE)
 
 
 def _password_field(proposed: ProposedCall) -> str:
@@ -134,21 +137,24 @@ def _script(_: ProposedCall) -> str:
 def _domain(proposed: ProposedCall) -> str:
     if not proposed.domains:
         return ""
-    named = list(hosts_in(proposed.text))
-    focus = proposed.focus
-    if proposed.call.toolset is not None:
-        named += [focus.host] if focus.host else []
-        address = _ADDRESS.match(proposed.text.strip())
-        # The scheme may be left out.
-        if proposed.call.name == "navigate" and address:
-            named.append(address.group().lower())
-        # Outside of a page a browser's text is mostly an address.
-        if not focus.host and address and _BROWSERS.search(focus.application):
-            named.append(address.group().lower())
-    for host in named:
-        if not any(host == one or host.endswith(f".{one}") for one in proposed.domains):
+    for host in _hosts(proposed):
+        if not within(host, proposed.domains):
             return f"{host} is not among the domains of the task"
     return ""
+
+
+def _hosts(proposed: ProposedCall) -> tuple[str, ...]:
+    call, focus, text = proposed.call, proposed.focus, proposed.text
+    if call.toolset is None:
+        return command_hosts(text)
+    if call.name == "navigate":
+        return tuple(filter(None, (focus.host, navigated_host(text), *hosts_in(text))))
+    if focus.host:
+        return (focus.host, *hosts_in(text))
+    # Outside of a page a browser's text is mostly an address.
+    if call.name == "type" and _BROWSERS.search(focus.application):
+        return (UNKNOWN,) if proposed.any_text else (*typed_hosts(text), *hosts_in(text))
+    return hosts_in(text)
 
 
 def _key(proposed: ProposedCall) -> str:
@@ -190,18 +196,37 @@ RISK_RULES: tuple[tuple[str, frozenset[str], Callable[[ProposedCall], str]], ...
 )
 """Rule, the tools and actions that it is about, and the function that returns its reason."""
 
-NEEDS_FOCUS = _INPUT
-"""Actions for which the desktop is asked what has the keyboard."""
+
+def needs_focus(call: ToolCall) -> bool:
+    """Return whether a call is judged by what has the keyboard."""
+    proposed = ProposedCall(call, FocusFacts())
+    if call.toolset is not None:
+        return call.name in _INPUT
+    return any(inner.call.name in _INPUT for inner in _requested(proposed))
 
 
 def found_risks(proposed: ProposedCall) -> tuple[FoundRisk, ...]:
     """Return what the rules find, each rule once."""
     found: dict[str, FoundRisk] = {}
-    for rule, names, find in RISK_RULES:
-        reason = find(proposed) if proposed.call.name in names else ""
-        if reason:
-            found.setdefault(rule, FoundRisk(rule, reason))
+    for judged in (proposed, *_requested(proposed)):
+        for rule, names, find in RISK_RULES:
+            reason = find(judged) if judged.call.name in names else ""
+            if reason:
+                found.setdefault(rule, FoundRisk(rule, reason))
     return tuple(found.values())
+
+
+def _requested(proposed: ProposedCall) -> list[ProposedCall]:
+    """Return the input that a command requests, as calls."""
+    call = proposed.call
+    if call.toolset is not None or call.name != "execute":
+        return []
+    found = []
+    for one in requested_inputs(proposed.text):
+        action = one.action or {"action": "type", "text": one.written}
+        inner = ToolCall(call.id, action["action"], action, "computer")
+        found.append(replace(proposed, call=inner, any_text=one.action is None))
+    return found
 
 
 def required_approvals(
@@ -231,8 +256,11 @@ def question_text(title: str, risks: Sequence[FoundRisk]) -> str:
 def shown_arguments(arguments: Json, risks: Sequence[FoundRisk]) -> Json:
     """Return the arguments of a call for a person, without texts that must stay secret."""
     rules = {risk.rule for risk in risks}
-    if rules & {"password_field", "payment_field"} and isinstance(arguments.get("text"), str):
-        return {**arguments, "text": f"{len(arguments['text'])} characters"}
+    if rules & {"password_field", "payment_field"}:
+        if isinstance(arguments.get("command"), str):
+            return {**arguments, "command": _without_typed(arguments["command"])}
+        if isinstance(arguments.get("text"), str):
+            return {**arguments, "text": _length(arguments["text"])}
     if "key" in rules:
         shown: Json = _without_keys(arguments)
         return shown
@@ -256,6 +284,22 @@ def focus_facts(response: Any) -> FocusFacts:
 def _of_check(check: SafetyCheck) -> FoundRisk:
     reason = check.message or check.code or "it gave no reason"
     return FoundRisk(f"{PROVIDER}:{check.code}", f"the provider of the model asks: {reason}")
+
+
+def _without_typed(command: str) -> str:
+    """Return a command without the texts that it requests to type."""
+    for one in requested_inputs(command):
+        text = None if one.action is None else one.action.get("text")
+        if isinstance(text, str):
+            shown = json.dumps({**(one.action or {}), "text": _length(text)})
+            # Quotes of the shell may divide a request.
+            kept = one.written in command
+            command = command.replace(one.written, shown) if kept else _length(command)
+    return command
+
+
+def _length(text: str) -> str:
+    return f"{len(text)} characters"
 
 
 def _without_keys(value: Any) -> Any:

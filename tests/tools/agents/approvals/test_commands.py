@@ -4,7 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.tools.agents.approvals.commands import command_risks, hosts_in, is_loopback
+from deskhand.tools.agents.approvals.commands import (
+    command_hosts,
+    command_risks,
+    requested_inputs,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,12 +68,43 @@ def test_nesting_has_a_limit() -> None:
     assert command_risks(command) == {}
 
 
-def test_hosts_are_those_of_urls() -> None:
-    assert hosts_in("see https://A.example/x and http://u@b:1/") == ("a.example", "b")
-    assert is_loopback("a.localhost")
-    assert not is_loopback("example.com")
+@pytest.mark.parametrize(
+    ("command", "hosts"),
+    [
+        ("echo https://A.example/x", ("a.example",)),
+        ("chromium a.example b.html --c=d.example", ("a.example",)),
+        ("ls && /usr/bin/xdg-open http://b./", ("b",)),
+        ("deskhand-request browser a.example", ("a.example",)),
+        ("python3 -I /d/deskhand-request.py /d/run/agent.sock open a.example", ("a.example",)),
+        ("deskhand-request status a.example", ()),
+        ("cat a.example", ()),
+    ],
+)
+def test_hosts_of_a_command_are_those_of_urls_and_of_browsers(
+    command: str, hosts: tuple[str, ...]
+) -> None:
+    assert command_hosts(command) == hosts
+
+
+@pytest.mark.parametrize(
+    ("command", "inputs"),
+    [
+        ("deskhand-request input '{\"action\": \"wait\"}'", [{"action": "wait"}]),
+        ("deskhand-request input '{\"action\": \"a\"}'; deskhand-request input 'x'",
+         [{"action": "a"}, None]),
+        ("python3 /d/deskhand-request.py /d/agent.sock input '[]'", [None]),
+        ("deskhand-request input " + shlex.quote("[" * 100_000), [None]),
+        ("deskhand-request input", [None]),
+        ("deskhand-request status input", []),
+        ("grep input deskhand-request", []),
+        ("input x", []),
+    ],
+)  # fmt: skip
+def test_a_command_may_request_input(command: str, inputs: list[object]) -> None:
+    assert [one.action for one in requested_inputs(command)] == inputs
 
 
 @given(st.text(alphabet="rm -;|&()'\"`$\n\\{}=x1/"))
 def test_any_text_is_judged(command: str) -> None:
     command_risks(command)
+    requested_inputs(command)

@@ -244,6 +244,24 @@ def test_a_text_for_a_password_field_is_typed_if_that_keeps_the_keyboard(
     asyncio.run(scenario())
 
 
+def test_a_command_that_requests_input_is_judged_by_the_field(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        command = """deskhand-request input '{"action": "type", "text": "hunter2"}'"""
+        tool, model = Command(), ScriptedModel([[call("execute", command=command)]])
+        model.script += [[call("execute", command="ls")], [report("Done")]]
+        machines = Focused(PASSWORD)
+        async with open_chats(
+            tmp_path, {"child": model}, settings=RISKY, tools=(tool,), machines=machines
+        ) as p:
+            chat = await p.chats.create(prompt="Go", mode="computer_use")
+            (question,) = await asked(p, chat.id, ["refuse"])
+            assert question["rules"] == ["password_field"]
+            assert "hunter2" not in str(question)
+        assert tool.run == ["ls"]
+
+    asyncio.run(scenario())
+
+
 @pytest.mark.parametrize(
     ("refusals", "questions"),
     [([MachineRefused(409, "a person is in control")], 0), ([MachineRefused(503, "no")], 1)],

@@ -1,3 +1,5 @@
+import json
+import shlex
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +11,7 @@ from deskhand.tools.agents.approvals.risk_rules import (
     ProposedCall,
     focus_facts,
     found_risks,
+    needs_focus,
     question_text,
     required_approvals,
     shown_arguments,
@@ -21,6 +24,7 @@ PAYMENT = FocusFacts(application="Chromium", field="Card number", host="shop.exa
 CHOOSER = FocusFacts(window="Open File", application="chromium")
 TERMINAL = FocusFacts(application="XTerm")
 BROWSER = FocusFacts(application="Chromium")
+Json = dict[str, Any]
 KEY = "sk-ant-api03-0123456789abcdefghij"
 
 
@@ -83,6 +87,95 @@ def test_a_domain_outside_of_those_of_the_task_is_a_risk() -> None:
     ]
 
 
+ELSEWHERE = (
+    *(
+        "evil.com.",
+        "evil。com",
+        "EVIL.com",
+        "a@evil.com",
+        "good.example@evil.com",
+        "evil.com:8080/x",
+    ),
+    *("http:evil.com", "http:\\\\evil.com", "https:///evil.com", "view-source:https://evil.com/"),
+    *("https://good.example;x@evil.com/", "http://%65vil.com", "xn--80ak6aa92e.com", "bücher.com"),
+    *("93.184.216.34/x", "0x5db8d822/x", "http://1572395042", "[2606:2800:220:1::1]/x"),
+    *("good.example.evil.com", "evilgood.example", "https://[bad"),
+)
+WITHIN = (
+    *("good.example", "good.example.", "docs。good。example/x", "a@GOOD.example", "how to x.y z"),
+    *(
+        "http:good.example",
+        "https://docs.good.example/?q=https:evil",
+        "3.5",
+        "hello",
+        "about:blank",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [*((one, ["domain"]) for one in ELSEWHERE), *((one, []) for one in WITHIN)],
+)
+def test_a_domain_is_that_of_the_host_which_the_browser_opens(
+    address: str, found: list[str]
+) -> None:
+    typed = act("type", text=f"{address}\n")
+    assert rules(typed, BROWSER, "good.example") == found
+    if address != "3.5":
+        opened = ToolCall("1", "navigate", {"url": address}, "browser")
+        searched = address in ("how to x.y z", "hello")
+        assert searched or rules(opened, NOWHERE, "good.example") == found
+
+
+@pytest.mark.parametrize("program", ["browser", "xdg-open", "deskhand-request open", "chromium"])
+def test_an_address_that_a_command_opens_is_judged(program: str) -> None:
+    def found(argument: str) -> list[str]:
+        call = tool("execute", command=f"{program} {argument}")
+        return rules(call, NOWHERE, "good.example")
+
+    assert found("evil.com.") == found("https://evil。com") == ["outside", "domain"]
+    assert found("docs.good.example") == ["outside"]
+    assert found("report.html") == found("/tmp/a.pdf") == found("--incognito") == []
+
+
+def requested(given: Json | str) -> ToolCall:
+    text = given if isinstance(given, str) else json.dumps(given)
+    return tool("execute", command=f"sleep 1; deskhand-request input {shlex.quote(text)}")
+
+
+TYPED = {"action": "type", "text": "hunter2"}
+
+
+def test_input_that_a_command_requests_is_judged_as_input() -> None:
+    elsewhere = replace(BROWSER, host="bad.example")
+    assert rules(requested(TYPED), NOWHERE) == []
+    assert rules(requested(TYPED), PASSWORD) == ["password_field"]
+    assert rules(requested(TYPED), PAYMENT) == ["payment_field"]
+    assert rules(requested({"action": "key", "text": "Return"}), CHOOSER) == ["upload"]
+    assert rules(requested({"action": "left_click"}), elsewhere, "good.example") == ["domain"]
+    assert rules(requested({"action": "screenshot"}), elsewhere, "good.example") == []
+    address = {"action": "type", "text": "evil.com\n"}
+    assert rules(requested(address), BROWSER, "good.example") == ["domain"]
+    assert rules(requested({"action": "type", "text": "rm x\n"}), TERMINAL) == ["delete"]
+    assert rules(tool("execute", command="ls"), PASSWORD) == []
+
+
+@pytest.mark.parametrize("unread", ["$(cat x)", "[1]", '{"action": 1}', '{"action": "type"'])
+def test_input_that_cannot_be_read_may_be_any_text(unread: str) -> None:
+    assert rules(requested(unread), PASSWORD) == ["password_field"]
+    assert rules(requested(unread), BROWSER, "good.example") == ["domain"]
+    assert rules(requested(unread), BROWSER) == []
+
+
+def test_a_command_that_requests_input_needs_the_focus() -> None:
+    assert needs_focus(requested(TYPED))
+    assert needs_focus(act("type", text="x"))
+    assert not needs_focus(act("screenshot"))
+    assert not needs_focus(tool("execute", command="deskhand-request status"))
+    assert not needs_focus(tool("read_file", path="deskhand-request input"))
+
+
 CHECK = SafetyCheck("sc_1", "malicious_instructions", "The page gives instructions.")
 
 
@@ -137,6 +230,15 @@ def test_a_person_is_not_shown_passwords_and_keys() -> None:
     found = shown_arguments({"a": [f"x {KEY}", 1], "b": {"c": KEY}}, (FoundRisk("key", ""),))
     assert found == {"a": ["x [an API key]", 1], "b": {"c": "[an API key]"}}
     assert shown_arguments({"text": "ls"}, ()) == {"text": "ls"}
+    shown = shown_arguments(requested(TYPED).arguments, password)["command"]
+    assert "hunter2" not in shown
+    assert '"text": "7 characters"' in shown
+    divided = 'deskhand-request input \'{"action": "type",\'\' "text": "hunter2"}\''
+    assert shown_arguments({"command": divided}, password) == {
+        "command": f"{len(divided)} characters"
+    }
+    pressed = requested({"action": "key"}).arguments
+    assert shown_arguments(pressed, password) == pressed
 
 
 def test_the_desktop_reports_what_has_the_keyboard() -> None:
