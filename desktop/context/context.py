@@ -75,13 +75,19 @@ class AgentContext:
     """The context in one working directory."""
 
     workdir: Path
+    home: Path
     parts: Sequence[ContextFile | Skill]
+    lasting: Sequence[Path] | None = None
+    """Directories of the agent whose files outlive the desktop; None if all may."""
 
     def to_json(self) -> Json:
         """Return the answer of the route."""
+        lasting = None if self.lasting is None else [str(one) for one in self.lasting]
         return {
             "parts": [part.to_json() for part in self.parts],
             "working_dir": str(self.workdir),
+            "home": str(self.home),
+            "lasting_dirs": lasting,
             "operating_system": "linux",
         }
 
@@ -96,12 +102,14 @@ class ContextReader:
         home: Callable[[], Path],
         environment: Mapping[str, str],
         *,
+        lasting: Sequence[Path] | None = None,
         seconds: float = SECONDS,
     ) -> None:
         self._files = files
         self._workdir = workdir
         self._home = home
         self._environment = environment
+        self._lasting = lasting
         self._seconds = seconds
 
     async def read(self, below: str = "", *, parts: bool = True) -> AgentContext:
@@ -109,16 +117,16 @@ class ContextReader:
 
         Without ``parts`` no file is read.
         """
-        workdir = self._workdir / below
+        workdir, home = self._workdir / below, self._home()
         if not parts:
-            return AgentContext(workdir, ())
+            return AgentContext(workdir, home, (), self._lasting)
         found: list[ContextFile | Skill] = []
         try:
             async with asyncio.timeout(self._seconds):
-                await self._read(context_places(self._environment, self._home(), workdir), found)
+                await self._read(context_places(self._environment, home, workdir), found)
         except TimeoutError:
             log.warning("the context in %s is not complete: it takes too long to read", workdir)
-        return AgentContext(workdir, found)
+        return AgentContext(workdir, home, found, self._lasting)
 
     async def _read(self, places: ContextPlaces, found: list[ContextFile | Skill]) -> None:
         for folder in places.instruction_dirs:

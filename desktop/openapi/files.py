@@ -1,6 +1,14 @@
 """Answers about files."""
 
-from deskhand.vncbridge.openapi.schemas import COUNT, FLAG, TEXT, array, described, record
+from deskhand.vncbridge.openapi.schemas import (
+    COUNT,
+    FLAG,
+    TEXT,
+    array,
+    described,
+    nullable,
+    record,
+)
 
 LINES = record(
     "FileLines",
@@ -61,5 +69,14 @@ _CONTEXT_PART = record(
 )
 CONTEXT = record(
     "Context",
-    {"parts": array(_CONTEXT_PART), "working_dir": TEXT, "operating_system": TEXT},
+    {
+        "parts": array(_CONTEXT_PART),
+        "working_dir": TEXT,
+        "home": TEXT,
+        "lasting_dirs": described(
+            nullable(array(TEXT)),
+            "Directories of the agent whose files outlive the desktop; null if all may.",
+        ),
+        "operating_system": TEXT,
+    },
 )

@@ -204,6 +204,15 @@ class CommonParts:
         """The directory in which commands run that name none."""
         return self.context.settings.workdir or self.context.directory.work
 
+    @property
+    def lasting_dirs(self) -> tuple[Path, ...] | None:
+        """Directories of the agent whose files outlive the desktop; None if all may."""
+        settings = self.context.settings
+        # Only a numbered user has no files beside those of its desktop.
+        if not self.context.account.numbered or settings.attach is not None:
+            return None
+        return () if settings.workdir is None else (settings.workdir,)
+
     def _responders(self) -> tuple[RefusalPages, ...]:
         egress = self.context.network.egress
         return (RefusalPages(partial(refusal, egress)),) if egress.mode in EXPLAINED else ()

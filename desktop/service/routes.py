@@ -299,7 +299,11 @@ def _files(
     changing = asyncio.Lock()
     watches = common.watches
     return (
-        context_router(ContextReader(files, common.workdir, screen.home, os.environ)),
+        context_router(
+            ContextReader(
+                *(files, common.workdir, screen.home, os.environ), lasting=common.lasting_dirs
+            )
+        ),
         files_router(screen.home, files, executor, note, watches, changing),
         tree_router(files, executor, note, changing),
         uploads_router(screen.home, files, common.lease, changing),

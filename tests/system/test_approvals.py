@@ -68,3 +68,23 @@ def test_calls_are_approved_and_refused_in_the_terminal(tmp_path: Path) -> None:
             assert shown.ended() == 0, shown.shown
         assert "answer must be one of approve, refuse, always" in shown.shown
         assert "Outcome: done after 3 steps" in shown.shown
+
+
+@pytest.mark.root
+@pytest.mark.soak
+@pytest.mark.slow("a control plane of its own, which asks")
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a desktop a user of its own")
+def test_only_what_outlives_the_desktop_is_asked(tmp_path: Path) -> None:
+    ends = "touch /tmp/x ~/y && rm /tmp/x && rm ~/y && echo ended"
+    stays = "touch z && rm -f z"
+    steps = [{"calls": [{"execute": {"command": one}}]} for one in (ends, stays)]
+    with (
+        gated_model([*steps, painted_report("Done.")]) as model,
+        plane_of(tmp_path, model, "plane") as plane,
+    ):
+        spawned = plane.tool("spawn_agent", type="general", prompt="Go", approval="risky")
+        found = plane.tool("wait_agent", chat_id=spawned["chat_id"], timeout_seconds=60)
+        question = found["requires_action"]
+        assert question["rules"] == ["delete"]
+        assert question["call"]["arguments"] == {"command": stays}
+        assert "ended\\\\n" in str(plane.get(f"/api/v0/chats/{spawned['chat_id']}/messages"))

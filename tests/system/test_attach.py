@@ -64,6 +64,7 @@ def test_without_a_keeper_the_process_to_signal_is_the_service(
 def test_an_attached_service_reports_and_shows_its_screen(attached: Service, display: str) -> None:
     status = attached.get("/api/v0/desktop")
     assert status["mode"] == "attach"
+    assert attached.get("/api/v0/context-config?parts=false")["lasting_dirs"] is None
     assert status["display"] == display
     assert {entry["state"] for entry in status["protections"]} == {"none"}
     assert status["size"] == {"width": 1280, "height": 800}

@@ -26,6 +26,14 @@ def reported(desktop: Service) -> dict[str, str]:
     return {entry["name"]: entry["because"] for entry in found if entry["state"] == "none"}
 
 
+def lasting(desktop: Service) -> list[str] | None:
+    """Return the directories whose files outlive a desktop; None if all may."""
+    answer = desktop.get("/api/v0/context-config?parts=false")
+    assert answer["home"].startswith("/")
+    found: list[str] | None = answer["lasting_dirs"]
+    return found
+
+
 def unprivileged() -> tuple[str, ...]:
     """Return the command line of the program without privileges."""
     if os.geteuid() != 0:
@@ -63,6 +71,7 @@ def test_a_shared_desktop_lacks_all(tmp_path: Path) -> None:
     with at_level_shared(tmp_path / "x.log") as desktop:
         assert reported(desktop) == dict.fromkeys(NAMES, SHARED)
         assert desktop.get("/api/v0/desktop")["limits"] is None
+        assert lasting(desktop) is None
 
 
 @pytest.mark.root
@@ -71,6 +80,7 @@ def test_a_shared_desktop_lacks_all(tmp_path: Path) -> None:
 def test_a_desktop_of_a_requested_user_lacks_all(tmp_path: Path) -> None:
     with service(tmp_path / "x.log", "desktop", "--user", "daemon") as desktop:
         assert reported(desktop) == dict.fromkeys(NAMES, REQUESTED)
+        assert lasting(desktop) is None
 
 
 @pytest.mark.root
@@ -78,6 +88,7 @@ def test_a_desktop_of_a_requested_user_lacks_all(tmp_path: Path) -> None:
 def test_a_desktop_of_root_lacks_none(desktop: Service) -> None:
     assert reported(desktop) == {}
     assert "missing_protections" not in desktop.ready
+    assert lasting(desktop) == []
 
 
 @pytest.mark.root

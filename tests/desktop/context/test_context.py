@@ -62,6 +62,8 @@ def test_instructions_and_skills_are_read(tmp_path: Path) -> None:
     skill(tmp_path / "work/.agents/skills", "forms")
     assert read(tmp_path) == {
         "working_dir": str(tmp_path / "work"),
+        "home": str(tmp_path / "home"),
+        "lasting_dirs": None,
         "operating_system": "linux",
         "parts": [
             {

@@ -10,40 +10,53 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from itertools import takewhile
+from typing import Any, Literal
 
 from .hosts import hosts_in, is_loopback, started_host
+from .places import NOT_KNOWN, Places
 
 Json = dict[str, Any]
 DELETE, INSTALL, OUTSIDE, UPLOAD = "delete", "install", "outside", "upload"
 
+Effect = Literal["files", "folder", "packages", "elsewhere"]
+"""Where a command has its effect: on the files that it names, in the directory in which it runs, on
+the packages of the desktop, or not on the desktop alone. Only the last one is asked for everywhere
+(:mod:`.places`)."""
+
 _INSTALLING = r"install|reinstall|remove|purge|uninstall|upgrade|dist-upgrade|autoremove|add|i|ci"
-COMMAND_RULES: tuple[tuple[str, str, str], ...] = (
-    (DELETE, r"rm|rmdir|unlink|shred|wipe|truncate|dd|wipefs|mkfs(\..+)?|trash-put|fdisk", ""),
-    (DELETE, r"find", r".*-delete"),
+COMMAND_RULES: tuple[tuple[str, Effect, str, str], ...] = (
+    (DELETE, "files", r"rm|rmdir|unlink|shred|wipe|truncate|dd|trash-put", ""),
+    (DELETE, "elsewhere", r"wipefs|mkfs(\..+)?|fdisk", ""),
+    (DELETE, "files", r"find", r".*-delete"),
+    (DELETE, "folder", r"git", r"clean|reset|rm|gc|branch -[dD]|stash (drop|clear)"),
+    (DELETE, "elsewhere", r"git", r"push -+(delete|d|force|f)"),
+    (DELETE, "elsewhere", r"docker|podman", r"rm|rmi|prune|system|volume rm"),
+    (DELETE, "elsewhere", r"kubectl", r"delete"),
     (
-        DELETE,
-        r"git",
-        r"clean|reset|rm|gc|branch -[dD]|push -+(delete|d|force|f)|stash (drop|clear)",
+        INSTALL,
+        "packages",
+        r"apt|apt-get|aptitude|yum|dnf|apk|zypper|snap|flatpak|brew",
+        _INSTALLING,
     ),
-    (DELETE, r"docker|podman", r"rm|rmi|prune|system|volume rm"),
-    (DELETE, r"kubectl", r"delete"),
-    (INSTALL, r"apt|apt-get|aptitude|yum|dnf|apk|zypper|snap|flatpak|brew", _INSTALLING),
-    (INSTALL, r"dpkg|rpm|pacman", r"-.+"),
-    (INSTALL, r"pip[\d.]*|pipx|uv|poetry|gem|cargo|go|conda|mamba", rf"({_INSTALLING}|get|tool)"),
-    (INSTALL, r"npm|pnpm|yarn|bun", rf"({_INSTALLING})|$"),
-    (INSTALL, r"make", r"install"),
-    (INSTALL, r"npx", r""),
-    (UPLOAD, r"curl", r".*(-F|-T|--form|--upload-file|@).*"),
-    (UPLOAD, r"scp|sftp|rsync|ftp|lftp|rclone|s3cmd|twine", r""),
-    (UPLOAD, r"npm|cargo|poetry", r"publish"),
-    (UPLOAD, r"aws|gsutil|az", r".*(cp|sync|mv|upload).*"),
-    (OUTSIDE, r"curl|wget|aria2c|ssh|telnet|nc|ncat|netcat|socat|dig|nslookup|mail|sendmail", r""),
-    (OUTSIDE, r"mutt|gh|glab|aws|gcloud|gsutil|az|kubectl|heroku|flyctl|psql|mysql|redis-cli", r""),
-    (OUTSIDE, r"git", r"push|pull|fetch|clone|ls-remote|submodule|remote update"),
-    (OUTSIDE, r"docker|podman", r"push|pull|login|run"),
+    (INSTALL, "packages", r"dpkg|rpm|pacman", r"-.+"),
+    (INSTALL, "packages", r"pip[\d.]*|pipx|gem|conda|mamba", rf"({_INSTALLING}|get|tool)"),
+    (INSTALL, "folder", r"uv|poetry|cargo|go", rf"({_INSTALLING}|get|tool)"),
+    (INSTALL, "folder", r"npm|pnpm|yarn|bun", rf"({_INSTALLING})|$"),
+    (INSTALL, "packages", r"make", r"install"),
+    (INSTALL, "packages", r"npx", r""),
+    (UPLOAD, "elsewhere", r"curl", r".*(-F|-T|--form|--upload-file|@).*"),
+    (UPLOAD, "elsewhere", r"scp|sftp|rsync|ftp|lftp|rclone|s3cmd|twine", r""),
+    (UPLOAD, "elsewhere", r"npm|cargo|poetry", r"publish"),
+    (UPLOAD, "elsewhere", r"aws|gsutil|az", r".*(cp|sync|mv|upload).*"),
+    (OUTSIDE, "folder", r"curl|wget|aria2c|dig|nslookup", r""),
+    (OUTSIDE, "elsewhere", r"ssh|telnet|nc|ncat|netcat|socat|mail|sendmail|mutt|gh|glab", r""),
+    (OUTSIDE, "elsewhere", r"aws|gcloud|gsutil|az|kubectl|heroku|flyctl|psql|mysql|redis-cli", r""),
+    (OUTSIDE, "elsewhere", r"git", r"push"),
+    (OUTSIDE, "folder", r"git", r"pull|fetch|clone|ls-remote|submodule|remote update"),
+    (OUTSIDE, "elsewhere", r"docker|podman", r"push|pull|login|run"),
 )
-"""Rule, names of programs, and beginning of their arguments; an empty one fits all."""
+"""Rule, effect, names of programs, and beginning of their arguments; an empty one fits all."""
 
 REASONS = {
     DELETE: "it deletes something",
@@ -67,27 +80,75 @@ _BROWSERS = re.compile(r"browser|xdg-open|(google-)?chrom.*|firefox.*|brave.*|op
 _REQUESTS = {"deskhand-request": 1, "deskhand-request.py": 2}
 """Programs by which a command asks the service of its desktop, and the place of the request among
 their words: the second one takes the socket before it."""
+_FIRST_CHANGE = re.compile(r"\s*cd\s+(?P<folder>[\w./~-]+)\s*&&(?P<rest>.*)", re.DOTALL)
+_GOES_ON = re.compile(r"[;\n]|\|\||(?<![&>])&(?![&>])|\b(?:cd|pushd|popd)\b")
+_REDIRECTION = re.compile(r"\d*[<>]")
 _DEEPEST = 5
 
 
-def command_risks(command: str) -> dict[str, str]:
-    """Return the rules that a command line meets, each with the program that meets it."""
+def command_risks(
+    command: str, places: Places = NOT_KNOWN, requested: object = None
+) -> dict[str, str]:
+    """Return the rules that a command line meets, each with the program that meets it.
+
+    It runs in the directory ``requested`` of a machine with these ``places``. An effect that ends
+    with the desktop meets no rule.
+    """
+    place = _Place(places, places.folder(_changed_folder(command) or requested), command)
     found: dict[str, str] = {}
     for words in _commands(command, _DEEPEST):
         program, rest = words[0].rpartition("/")[2], " ".join(words[1:])
-        for rule, programs, arguments in COMMAND_RULES:
+        for rule, effect, programs, arguments in COMMAND_RULES:
             fits = not arguments or re.match(rf"({arguments})(?!\w)", rest)
-            if not re.fullmatch(programs, program) or not fits:
+            if not re.fullmatch(programs, program) or not fits or not place.keeps(effect, words):
                 continue
             if rule in (OUTSIDE, UPLOAD) and _stays_here(rest):
                 continue
             found.setdefault(rule, program)
     outside = [host for host in command_hosts(command) if not is_loopback(host)]
-    if outside:
+    if outside and place.keeps("folder", []):
         found.setdefault(OUTSIDE, outside[0])
     if "/dev/tcp/" in command or "/dev/udp/" in command:
         found.setdefault(OUTSIDE, "/dev/tcp")
     return found
+
+
+@dataclass(frozen=True)
+class _Place:
+    """The directory in which a command line runs."""
+
+    places: Places
+    folder: str
+    line: str
+
+    def keeps(self, effect: Effect, words: list[str]) -> bool:
+        """Return whether the effect of a command of the line outlives the desktop."""
+        if effect == "elsewhere" or self.places.named_in(self.line):
+            return True
+        if effect == "packages":
+            return False
+        files = _operands(words) if effect == "files" else []
+        return any(self.places.lasts(one, self.folder) for one in files or [""])
+
+
+def _changed_folder(command: str) -> str:
+    """Return the directory in which a command line runs that changes it first; empty if none.
+
+    Nothing of the line may run if the change fails, or after another change.
+    """
+    found = _FIRST_CHANGE.fullmatch(command)
+    if found is None or _GOES_ON.search(found["rest"]):
+        return ""
+    return found["folder"]
+
+
+def _operands(words: list[str]) -> list[str]:
+    """Return the files that a command names, also as ``of=FILE``."""
+    program, *rest = words
+    if program.rpartition("/")[2] == "find":
+        rest = [*takewhile(lambda word: not word.startswith("-"), rest)]
+    named = (word for word in rest if not word.startswith("-") and not _REDIRECTION.match(word))
+    return [word.partition("=")[2] or word for word in named]
 
 
 def command_hosts(command: str) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
 """The gate before each call of a model: performs it, or asks a person first, or refuses it.
 
-A call that needs an approval is judged before anything is done for it (:mod:`.risk_rules`). The
-question is asked through the one port to people. After an approval the gate looks again at what
-has the keyboard: an approval for one field is not one for another. Then it records that the call
-begins, so that a restart does not perform it a second time, and lets it pass.
+A call that needs an approval is judged before anything is done for it (:mod:`.risk_rules`), except
+that a desktop may be started, which knows what ends with it (:mod:`.places`). The question is asked
+through the one port to people. After an approval the gate looks again at what has the keyboard: an
+approval for one field is not one for another. Then it records that the call begins, so that a
+restart does not perform it a second time, and lets it pass.
 
 Calls from outside of a conversation have no gate: they are made by a person's own program.
 """
@@ -21,10 +22,12 @@ from deskhand.tools.conversation.views import ChatView
 from deskhand.tools.kit.support.refused_tools import is_planned
 from deskhand.tools.secrets.masking import masked_json
 
+from .places import Places
 from .risk_rules import (
     FocusFacts,
     ProposedCall,
     needs_focus,
+    needs_places,
     question_text,
     required_approvals,
     shown_arguments,
@@ -65,6 +68,9 @@ class CallScene(Protocol):
 
     async def focus(self) -> FocusFacts:
         """Return what has the keyboard."""
+
+    async def places(self) -> Places:
+        """Return the directories of the machine; it is started for them."""
 
     async def picture(self) -> str | None:
         """Store a small picture of the screen; return its file id."""
@@ -115,7 +121,11 @@ class CallGate:
         watched = self._mode != "auto" and needs_focus(call)
         focus = await scene.focus() if watched else FocusFacts()
         proposed = ProposedCall(call, focus, self._restrictions.domains)
-        if not required_approvals(self._mode, proposed):
+        found = required_approvals(self._mode, proposed)
+        if needs_places(found):
+            proposed = replace(proposed, places=await scene.places())
+            found = required_approvals(self._mode, proposed)
+        if not found:
             return GateDecision()
         always = await self._questions.always_approved(self._chat_id)
         risks = required_approvals(self._mode, proposed, always)

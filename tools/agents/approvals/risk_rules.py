@@ -22,8 +22,17 @@ from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
 from deskhand.tools.conversation.restrictions import ApprovalMode
 from deskhand.tools.kit.support.refused_tools import is_looking
 
-from .commands import REASONS, command_hosts, command_risks, requested_inputs
+from .commands import (
+    DELETE,
+    INSTALL,
+    OUTSIDE,
+    REASONS,
+    command_hosts,
+    command_risks,
+    requested_inputs,
+)
 from .hosts import UNKNOWN, hosts_in, navigated_host, typed_hosts, within
+from .places import NOT_KNOWN, Places
 
 Json = dict[str, Any]
 
@@ -64,6 +73,8 @@ class ProposedCall:
     focus: FocusFacts
     domains: tuple[str, ...] = ()
     """Domains of the task; empty if it has none."""
+    places: Places = NOT_KNOWN
+    """Directories of the machine, which decide about commands alone."""
     any_text: bool = False
     """True if the text that it types is not known."""
 
@@ -71,6 +82,11 @@ class ProposedCall:
     def text(self) -> str:
         """Return all texts of the arguments."""
         return "\n".join(_texts(self.call.arguments))
+
+    @property
+    def command(self) -> str:
+        """Return the command line of a call that runs or types one."""
+        return str(self.call.arguments.get("command", self.text))
 
 
 _TYPING = frozenset(("type", "key", "hold_key"))
@@ -146,7 +162,7 @@ def _domain(proposed: ProposedCall) -> str:
 def _hosts(proposed: ProposedCall) -> tuple[str, ...]:
     call, focus, text = proposed.call, proposed.focus, proposed.text
     if call.toolset is None:
-        return command_hosts(text)
+        return command_hosts(proposed.command)
     if call.name == "navigate":
         return tuple(filter(None, (focus.host, navigated_host(text), *hosts_in(text))))
     if focus.host:
@@ -171,11 +187,12 @@ def _profile(proposed: ProposedCall) -> str:
 
 def _command(rule: str) -> Callable[[ProposedCall], str]:
     def find(proposed: ProposedCall) -> str:
-        typed = proposed.call.toolset is not None
+        call = proposed.call
         # A text that is typed into a terminal is a command.
-        if typed and not _TERMINALS.search(proposed.focus.application):
+        if call.toolset is not None and not _TERMINALS.search(proposed.focus.application):
             return ""
-        program = command_risks(proposed.text).get(rule)
+        requested = call.arguments.get("workdir") if call.toolset is None else None
+        program = command_risks(proposed.command, proposed.places, requested).get(rule)
         return f"{REASONS[rule]} ({program})" if program else ""
 
     return find
@@ -195,6 +212,11 @@ RISK_RULES: tuple[tuple[str, frozenset[str], Callable[[ProposedCall], str]], ...
     ("profile", frozenset(("spawn_agent", "spawn_computer_use_agent")), _profile),
 )
 """Rule, the tools and actions that it is about, and the function that returns its reason."""
+
+
+def needs_places(risks: Sequence[FoundRisk]) -> bool:
+    """Return whether directories of the machine may decide that a call needs no approval."""
+    return any(risk.rule in (DELETE, INSTALL, OUTSIDE) for risk in risks)
 
 
 def needs_focus(call: ToolCall) -> bool:
@@ -222,7 +244,7 @@ def _requested(proposed: ProposedCall) -> list[ProposedCall]:
     if call.toolset is not None or call.name != "execute":
         return []
     found = []
-    for one in requested_inputs(proposed.text):
+    for one in requested_inputs(proposed.command):
         action = one.action or {"action": "type", "text": one.written}
         inner = ToolCall(call.id, action["action"], action, "computer")
         found.append(replace(proposed, call=inner, any_text=one.action is None))

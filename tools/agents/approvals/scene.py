@@ -6,7 +6,9 @@ from typing import Protocol
 
 from deskhand.tools.conversation.conversation import Image
 from deskhand.tools.kit.support.spec import Machine, MachineRefused, MachineUnavailable
+from deskhand.tools.kit.support.workdir_path import CONTEXT
 
+from .places import NOT_KNOWN, Places, places_of
 from .risk_rules import FocusFacts, focus_facts
 
 log = logging.getLogger(__name__)
@@ -60,6 +62,18 @@ class DesktopScene:
         except (MachineRefused, MachineUnavailable) as error:
             log.warning("it is not known what has the keyboard: %s", error)
             return FocusFacts(known=False)
+
+    async def places(self) -> Places:
+        """Return the directories of the desktop, which is started for them if it has not been."""
+        try:
+            machine = await self._machine()
+            params = {"parts": "false"}
+            return places_of(
+                await machine.request("GET", CONTEXT, params=params, timeout=FOCUS_SECONDS)
+            )
+        except (MachineRefused, MachineUnavailable) as error:
+            log.warning("it is not known what ends with the desktop: %s", error)
+            return NOT_KNOWN
 
     async def picture(self) -> str | None:
         """Store a small picture of the screen for people; return its file id."""

@@ -9,6 +9,7 @@ from deskhand.tools.agents.approvals.commands import (
     command_risks,
     requested_inputs,
 )
+from deskhand.tools.agents.approvals.places import Places
 
 
 @pytest.mark.parametrize(
@@ -68,6 +69,55 @@ def test_nesting_has_a_limit() -> None:
     assert command_risks(command) == {}
 
 
+LASTING = Places("/work/chat", "/d/home", ("/work/chat",))
+
+
+@pytest.mark.parametrize(
+    ("command", "rules"),
+    [
+        ("rm -f /tmp/x", []),
+        ("rm -f /tmp/x 2>/dev/null || true", []),
+        ("rm -rf ~/build $HOME/.cache /tmp/*", []),
+        ("find /tmp/a -name '*.pyc' -delete", []),
+        ("dd if=/dev/zero of=/tmp/x", []),
+        ("cd /tmp/b && rm -rf x && ls 2>&1 | tail", []),
+        ("pip install jq; sudo apt-get install -y jq; npx tsc", []),
+        ("rm x", ["delete"]),
+        ("rm -rf /tmp/x y", ["delete"]),
+        ("rm -rf /", ["delete"]),
+        ("rm -rf /tmp/../work/chat", ["delete"]),
+        ('rm -rf "$X"', ["delete"]),
+        ("ls | xargs rm", ["delete"]),
+        ("cd /tmp/b; rm -rf x", ["delete"]),
+        ("cd /tmp/b && ls || rm x", ["delete"]),
+        ("cd /tmp/b && cd - && rm x", ["delete"]),
+        ("cd /tmp/b && ls\nrm x", ["delete"]),
+        ("cd /tmp/b && ls & rm x", ["delete"]),
+        ("cd /tmp && ls /work/chat | xargs rm", ["delete"]),
+        ("find . -delete", ["delete"]),
+        ("git clean -fdx", ["delete"]),
+        ("git push --force", ["delete", "outside"]),
+        ("kubectl delete pod x", ["delete", "outside"]),
+        ("npm install left-pad", ["install"]),
+        ("pip install --target /work/chat/lib jq", ["install"]),
+        ("curl https://example.com", ["outside"]),
+        ("cd /tmp && curl -O https://example.com/x && git clone https://example.com/y", []),
+        ("cd /tmp && curl -T x https://example.com", ["upload"]),
+        ("cd /tmp && ssh host", ["outside"]),
+        ("cd /tmp && exec 3<>/dev/tcp/host/80", ["outside"]),
+    ],
+)
+def test_what_ends_with_the_desktop_meets_no_rule(command: str, rules: list[str]) -> None:
+    assert sorted(command_risks(command, LASTING)) == rules
+
+
+def test_a_command_is_judged_in_its_directory() -> None:
+    assert command_risks("rm x; npm i; curl https://a.example", LASTING, "/tmp/x") == {}
+    assert sorted(command_risks("rm x", LASTING, "sub")) == ["delete"]
+    nothing_lasts = Places("/d/work", "/d/home", ())
+    assert command_risks("rm -rf / x; npm i; git clean -fdx", nothing_lasts) == {}
+
+
 @pytest.mark.parametrize(
     ("command", "hosts"),
     [
@@ -107,4 +157,5 @@ def test_a_command_may_request_input(command: str, inputs: list[object]) -> None
 @given(st.text(alphabet="rm -;|&()'\"`$\n\\{}=x1/"))
 def test_any_text_is_judged(command: str) -> None:
     command_risks(command)
+    command_risks(command, LASTING)
     requested_inputs(command)

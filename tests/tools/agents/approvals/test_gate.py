@@ -20,6 +20,7 @@ from deskhand.tools.kit.support.spec import (
     ToolOutcome,
     ToolSpec,
 )
+from deskhand.tools.kit.support.workdir_path import CONTEXT
 from tests.tools.agents.chats.fakes import (
     FakeMachines,
     Hold,
@@ -198,6 +199,30 @@ def test_a_call_that_began_before_a_kill_is_not_performed_again(tmp_path: Path) 
                 await second.until(chat.id, "waiting")
             assert tool.run == []
             assert "may or may not have taken effect" in results(again)[0]
+
+    asyncio.run(scenario())
+
+
+class Housed(FakeMachines):
+    """Desktops with a working directory that outlives them."""
+
+    async def acquire(self, *arguments: Any, **options: Any) -> str:
+        found = await super().acquire(*arguments, **options)
+        answer = {"working_dir": "/work", "home": "/home/a", "lasting_dirs": ["/work"]}
+        self.desktops[found].answers[CONTEXT] = answer
+        return found
+
+
+def test_what_ends_with_the_desktop_is_not_asked(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        tool, model = Command(), removing("rm -f /tmp/x", "pip install x", "rm x")
+        async with open_chats(
+            tmp_path, {"parent": model}, settings=RISKY, tools=(tool,), machines=Housed()
+        ) as p:
+            chat = await p.chats.create(prompt="Go")
+            (question,) = await asked(p, chat.id, ["refuse"])
+            assert question["call"]["arguments"] == {"command": "rm x"}
+        assert tool.run == ["rm -f /tmp/x", "pip install x"]
 
     asyncio.run(scenario())
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.approvals.places import Places
 from deskhand.tools.agents.approvals.risk_rules import (
     FocusFacts,
     FoundRisk,
@@ -12,6 +13,7 @@ from deskhand.tools.agents.approvals.risk_rules import (
     focus_facts,
     found_risks,
     needs_focus,
+    needs_places,
     question_text,
     required_approvals,
     shown_arguments,
@@ -174,6 +176,25 @@ def test_a_command_that_requests_input_needs_the_focus() -> None:
     assert not needs_focus(act("screenshot"))
     assert not needs_focus(tool("execute", command="deskhand-request status"))
     assert not needs_focus(tool("read_file", path="deskhand-request input"))
+
+
+def test_places_decide_about_commands_alone() -> None:
+    places = Places("/work", "/home/a", ("/work",))
+
+    def found(call: ToolCall, focus: FocusFacts = NOWHERE) -> list[str]:
+        return [one.rule for one in found_risks(ProposedCall(call, focus, places=places))]
+
+    assert found(tool("execute", command="rm /tmp/x", model_intent="rm x")) == []
+    assert found(tool("execute", command="rm x")) == ["delete"]
+    assert found(tool("execute", command="rm x", workdir="/tmp")) == []
+    assert found(act("type", text="rm /tmp/x\n"), TERMINAL) == []
+    assert found(act("type", text="rm x\n"), TERMINAL) == ["delete"]
+    assert found(act("type", text="x"), PASSWORD) == ["password_field"]
+
+
+def test_places_are_needed_for_rules_that_they_decide() -> None:
+    assert needs_places([FoundRisk("key", ""), FoundRisk("outside", "")])
+    assert not needs_places([FoundRisk("upload", ""), FoundRisk("domain", "")])
 
 
 CHECK = SafetyCheck("sc_1", "malicious_instructions", "The page gives instructions.")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from deskhand.tools.agents.approvals.places import NOT_KNOWN, Places
 from deskhand.tools.agents.approvals.risk_rules import FocusFacts
 from deskhand.tools.agents.approvals.scene import DesktopScene
 from deskhand.tools.conversation.conversation import Image
@@ -106,3 +107,21 @@ def test_the_picture_is_that_of_the_computer_and_is_committed() -> None:
     assert picture(FakeComputer(Image("f1", "image/jpeg", 1, 1))) == ("f1", 1)
     assert picture(FakeComputer(None)) == (None, 0)
     assert picture(None) == (None, 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "places"),
+    [
+        ({"working_dir": "/w", "home": "/h", "lasting_dirs": []}, Places("/w", "/h", ())),
+        (MachineRefused(404, "no"), NOT_KNOWN),
+        (MachineUnavailable("it has ended"), NOT_KNOWN),
+    ],
+)
+def test_the_desktop_tells_its_places(answer: Any, places: Places) -> None:
+    machine = FakeMachine([answer])
+
+    async def found() -> Machine:
+        return machine
+
+    scene = DesktopScene(found, None, None, no_commit)
+    assert asyncio.run(scene.places()) == places
