@@ -19,7 +19,7 @@ from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .bus import ConnectBus
 from .lines import page_of_lines, widget_lines
-from .reader import widgets
+from .reader import Cut, widgets
 from .tree import Tree, compact, names, pointed
 
 Json = dict[str, Any]
@@ -45,7 +45,7 @@ class AccessibilityService:
         self._mark = share / MARK
         self._rectangles: Mapping[str, Region] = {}
         self._roots: Sequence[Json] = ()
-        self._complete = True
+        self._cut: frozenset[Cut] = frozenset()
 
     def read(self) -> Json:
         """Read the widgets of all applications. Blocks.
@@ -53,11 +53,11 @@ class AccessibilityService:
         Raises:
             NoAccessibility: If AT-SPI is not available.
         """
-        tree, complete, note = self._tree()
-        self._rectangles, self._roots, self._complete = tree.rectangles, tree.roots, complete
+        tree, cut, note = self._tree()
+        self._rectangles, self._roots, self._cut = tree.rectangles, tree.roots, cut
         answer: Json = {
             "space": {"name": "native", **self._size._asdict()},
-            "complete": complete,
+            **_completeness(cut),
             "applications": list(tree.roots),
         }
         return answer | ({"note": note} if note else {})
@@ -78,13 +78,13 @@ class AccessibilityService:
         """
         return self._tree()[0].roots
 
-    def _tree(self) -> tuple[Tree, bool, str]:
+    def _tree(self) -> tuple[Tree, frozenset[Cut], str]:
         # Chromium builds its accessibility tree only on request, as that slows every page down.
         first = not self._mark.exists()
         self._mark.touch(0o644)
-        found, complete = widgets(self._environment(), self._connect)
+        found, cut = widgets(self._environment(), self._connect)
         note = "A browser that runs already reports its pages after its next start."
-        return compact(found, self._size), complete, note if first else ""
+        return compact(found, self._size), cut, note if first else ""
 
     def read_text(self, interactive: bool, offset: int) -> Json:
         """Return a page of lines; reads the widgets if it is the first one. Blocks.
@@ -105,7 +105,7 @@ class AccessibilityService:
             "space": {"name": "model", **scaled._asdict()},
             "text": page.text,
             "lines": page.lines,
-            "complete": self._complete,
+            **_completeness(self._cut),
         }
         if page.next_offset is not None:
             found["next_offset"] = page.next_offset
@@ -114,6 +114,10 @@ class AccessibilityService:
     def pointed(self, body: Json) -> Json:
         """Replace the refs of a body by points; raises :class:`InvalidAction`."""
         return pointed(body, self._rectangles, self._size)
+
+
+def _completeness(cut: frozenset[Cut]) -> Json:
+    return {"complete": cut <= {Cut.NAMES}, "cut": sorted(cut)}
 
 
 def router(shown: AccessibilityService, access: AccessControl) -> APIRouter:

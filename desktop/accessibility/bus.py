@@ -1,14 +1,18 @@
 """Connections to the AT-SPI bus, a separate D-Bus daemon that applications export widgets on."""
 
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from typing import Any
 
 from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
+from jeepney.low_level import Parser
 from jeepney.wrappers import DBusErrorResponse
 
 from deskhand.desktop.errors import NoAccessibility
+
+from .message_splitter import MessageSplitter
 
 NAME = "org.a11y.Bus"
 """Service on the session bus; D-Bus activation of this name starts the AT-SPI bus."""
@@ -19,6 +23,24 @@ _PLACE = {"object_path": "/org/a11y/bus", "bus_name": NAME}
 
 NONSENSE = (IndexError, TypeError, ValueError)
 """Errors of unpacking a message whose signature is not the one of the AT-SPI interface."""
+
+
+class ShortMessages(Parser):  # type: ignore[misc]
+    """A parser that leaves out long messages, which any client of a bus may send."""
+
+    def __init__(self, other: Parser) -> None:
+        """Continue with what another parser has buffered."""
+        super().__init__()
+        self.splitter = MessageSplitter()
+        if other.buf.bytes_buffered:
+            self.add_data(other.buf.read(other.buf.bytes_buffered))
+
+    def add_data(self, data: bytes, fds: Iterable[Any] = ()) -> None:
+        """Buffer the messages that are complete with these bytes."""
+        for message in self.splitter.add(data):
+            if message.whole:
+                super().add_data(message.data)
+        self.fds.extend(fds)
 
 
 ConnectBus = Callable[[str], socket.socket]
@@ -75,10 +97,12 @@ def next_message(bus: DBusConnection, timeout: float) -> Message | None:
 def _connected(address: str, connect: ConnectBus | None) -> DBusConnection:
     try:
         if connect is None:
-            return open_dbus_connection(address)
-        with ExitStack() as on_failure:
-            connection = DBusConnection(on_failure.enter_context(connect(address)))
-            on_failure.pop_all()
+            connection = open_dbus_connection(address)
+        else:
+            with ExitStack() as on_failure:
+                connection = DBusConnection(on_failure.enter_context(connect(address)))
+                on_failure.pop_all()
+        connection.parser = ShortMessages(connection.parser)
         return connection
     except (OSError, TimeoutError) as error:
         raise NoAccessibility(f"the message bus does not answer: {error}") from error

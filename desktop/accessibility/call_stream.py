@@ -11,15 +11,19 @@ _CHUNK = 256 * 1024
 
 
 class CallStream:
-    """The only reader of its connection from now on: what the connection has buffered is here."""
+    """The only reader of its connection, which has a parser of `bus.ShortMessages`, from now on."""
 
     def __init__(self, bus: DBusConnection) -> None:
         self._bus = bus
-        self._stream = ReplyStream()
-        buffered = bus.parser.buf
-        if buffered.bytes_buffered:
-            self._stream.add(buffered.read(buffered.bytes_buffered))
-        bus.parser.next_msg_size = None
+        # Whole messages that the parser has buffered are older than all calls.
+        self._stream = ReplyStream(bus.parser.splitter)
+        self.received = 0
+        """Bytes that have arrived."""
+
+    @property
+    def shortened(self) -> bool:
+        """True if a reply was too long."""
+        return self._stream.shortened
 
     def send(self, widgets: Sequence[Address], timeout: float) -> list[int]:
         """Send the calls of `FIELDS` to each widget; return the serial of the first of each.
@@ -49,6 +53,7 @@ class CallStream:
         data = self._bus.sock.recv(_CHUNK)
         if not data:
             raise ConnectionResetError("the bus has closed the connection")
+        self.received += len(data)
         return self._stream.add(data)
 
     def _limit(self, timeout: float) -> None:

@@ -45,8 +45,8 @@ from .bus import (
 from .editable_text import fill
 from .editable_text import length as text_length
 from .focused_field import FocusedField, described
-from .interfaces import REGISTRY, REPLY_SERIAL, Address
-from .password_fields import PasswordFocusHistory
+from .interfaces import LONGEST_ADDRESS, REGISTRY, REPLY_SERIAL, Address
+from .password_fields import REMEMBERED, PasswordFocusHistory
 from .web_page import page_of, process_of, role_question
 
 _MASKED_ROLE = "password text"
@@ -307,6 +307,8 @@ class FocusTracker:
     def _handle(self, bus: DBusConnection, message: Message) -> None:
         fields, body = message.header.fields, message.body
         app, widget = str(fields.get(HeaderFields.sender)), str(fields.get(HeaderFields.path))
+        if len(widget) > LONGEST_ADDRESS:
+            return
         query: Address | None = None
         with self._changed:
             history, now = self._history, self._clock()
@@ -329,6 +331,8 @@ class FocusTracker:
         if query:
             serial = next(bus.outgoing_serial)
             self._role_queries[serial] = query
+            if len(self._role_queries) > REMEMBERED:
+                del self._role_queries[next(iter(self._role_queries))]
             bus.send(role_question(query), serial=serial)
 
     def _role_received(self, serial: Any, body: Any) -> None:

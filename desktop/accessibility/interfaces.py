@@ -9,3 +9,5 @@ REPLY_SERIAL = 5
 
 Address = tuple[str, str]
 """Bus name and object path."""
+LONGEST_ADDRESS = 255
+"""Characters of a bus name (D-Bus specification), and of a path: no toolkit has longer ones."""

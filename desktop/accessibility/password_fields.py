@@ -8,7 +8,7 @@ from deskhand.desktop.input.keys import MODIFIERS, SHIFTS, Chord, chords
 from deskhand.desktop.input.keysyms import KEYSYMS
 
 REMEMBERED = 256
-"""Number of past intervals that are kept."""
+"""Number of past intervals, and of intervals of unknown role, that are kept."""
 TYPING = ("type", "key", "key_down", "key_up", "hold_key")
 """Actions whose ``text`` reaches the focused widget as key events."""
 
@@ -68,6 +68,9 @@ class PasswordFocusHistory:
         self._end_interval(app, now)
         self._current[app] = _FocusInterval(widget, now)
         self._unknown[app, widget] = self._current[app]
+        if len(self._unknown) > REMEMBERED:
+            # An application that names widgets without end does not answer for their roles.
+            self._unknown.pop(next(iter(self._unknown))).password = True
 
     def described(self, app: str, widget: str, password: bool) -> None:
         """Record if a widget is a password field."""

@@ -20,7 +20,8 @@ _STATES = {4: "checked", 7: "editable", 10: "expanded", 12: "focused", 20: "pres
 }
 _SENSITIVE = 24
 # Some documents put their whole text into a name.
-_LONGEST_NAME = 300
+LONGEST_NAME = 300
+"""Characters of a name or a role that are kept."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def _is_container(node: Node) -> bool:
 def _entry(node: Node, clipped: Region, rectangles: dict[str, Region]) -> Json:
     entry: Json = {"role": node.role}
     if node.name.strip():
-        entry["name"] = node.name.strip()[:_LONGEST_NAME]
+        entry["name"] = node.name.strip()[:LONGEST_NAME]
     if not clipped.is_empty:
         entry["ref"] = f"e{len(rectangles) + 1}"
         entry["rectangle"] = list(clipped)

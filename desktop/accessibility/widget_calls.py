@@ -6,19 +6,18 @@ Source: D-Bus specification, "Message Protocol" and "Type System".
 """
 
 import struct
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
 from .interfaces import ACCESSIBLE, COMPONENT, REPLY_SERIAL, Address
+from .message_splitter import FIXED, MessageSplitter, RawMessage
 
 FIELDS = ("name", "role", "states", "children", "rectangle")
 """What the calls ask for, in the order of their serials."""
-LARGEST = 16 * 1024 * 1024
-"""Bytes of a reply that is read; longer ones are skipped."""
 
 Reply = tuple[int, Any]
-"""Serial of the call, and the body: None for an error and for a type that no such call has."""
+"""Serial of the call, and the body: None for an error, for a type that no such call has, and for a
+message that was too long."""
 
 _PROPERTIES = "org.freedesktop.DBus.Properties"
 # ATSPI_COORD_TYPE_SCREEN of atspi-constants.h.
@@ -28,8 +27,6 @@ _VERSION = 1
 _INTERFACE, _MEMBER, _DESTINATION, _SIGNATURE = 2, 3, 6, 8
 _HEADER = struct.Struct("<4BIII")
 _NUMBER = struct.Struct("<I")
-_FIXED = 16
-"""Bytes of a header before its fields: order, type, flags, version, three numbers."""
 _BROKEN = (IndexError, UnicodeDecodeError, struct.error)
 
 
@@ -48,40 +45,21 @@ def calls(address: Address, serial: int) -> bytes:
 class ReplyStream:
     """Splits what a bus sends into replies; everything else that it sends is dropped."""
 
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._skipped = 0
+    def __init__(self, splitter: MessageSplitter | None = None) -> None:
+        """Continue with what a splitter has buffered."""
+        self._splitter = splitter or MessageSplitter()
+        self.shortened = False
+        """True if a reply was too long."""
 
     def add(self, data: bytes) -> list[Reply]:
         """Return the replies that are complete with these bytes."""
-        self._buffer += data[self._skipped :]
-        self._skipped = max(0, self._skipped - len(data))
         found: list[Reply] = []
-        start = 0
-        for end in self._ends():
-            reply = _reply(bytes(self._buffer[start:end]))
+        for message in self._splitter.add(data):
+            reply = _reply(message)
             if reply is not None:
                 found.append(reply)
-            start = end
-        del self._buffer[:start]
+                self.shortened |= not message.whole
         return found
-
-    def _ends(self) -> Iterator[int]:
-        """Yield the end of each complete message."""
-        start = 0
-        while len(self._buffer) - start >= _FIXED:
-            order = "<" if self._buffer[start] == ord("l") else ">"
-            body, _, fields = struct.unpack_from(f"{order}III", self._buffer, start + 4)
-            size = _FIXED + fields + -fields % 8 + body
-            if size > LARGEST:
-                missing = size - (len(self._buffer) - start)
-                del self._buffer[start : start + size]
-                self._skipped = max(0, missing)
-                continue
-            start += size
-            if start > len(self._buffer):
-                return
-            yield start
 
 
 def _text(value: str) -> bytes:
@@ -115,17 +93,18 @@ def _fields(interface: str, member: str, name: str, types: str) -> bytes:
     return b"".join(_aligned(field, 8) for field in fields)
 
 
-def _reply(message: bytes) -> Reply | None:
+def _reply(message: RawMessage) -> Reply | None:
     """Return the parts of a reply; None for other messages and for what cannot be parsed."""
-    kind = message[1]
+    kind = message.data[1]
     if kind not in (_RETURN, _ERROR):
         return None
     try:
-        reader = _Reader(message)
+        reader = _Reader(message.data)
         serial, signature = reader.header_fields()
         if serial is None:
             return None
-        return serial, reader.body(signature) if kind == _RETURN else None
+        has_body = kind == _RETURN and message.whole
+        return serial, reader.body(signature) if has_body else None
     except _BROKEN:
         return None
 
@@ -138,12 +117,12 @@ class _Reader:
         self._number = struct.Struct(f"{order}I")
         self._rectangle = struct.Struct(f"{order}4i")
         self._message = message
-        self._at = _FIXED
+        self._at = FIXED
 
     def header_fields(self) -> tuple[int | None, str]:
         """Return the serial that is answered and the signature; moves to the body."""
         (length,) = self._number.unpack_from(self._message, self._at - 4)
-        end = _FIXED + length
+        end = FIXED + length
         serial: int | None = None
         types = ""
         while self._at < end:

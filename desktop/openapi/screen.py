@@ -126,9 +126,13 @@ _WIDGET = record(
         "children": array(reference("Widget")),
     },
 )
+_CUT = described(
+    array(TEXT),
+    "What limits left out: bytes, children, depth, names (their ends), time, widgets.",
+)
 WIDGETS = record(
     "Widgets",
-    {"space": SPACE, "complete": FLAG, "applications": array(_WIDGET)},
+    {"space": SPACE, "complete": FLAG, "cut": _CUT, "applications": array(_WIDGET)},
     {"note": TEXT},
 )
 WIDGET_TEXT = record(
@@ -138,6 +142,7 @@ WIDGET_TEXT = record(
         "text": described(TEXT, "One line a widget: role, name, ref, point, states."),
         "lines": described(COUNT, "Lines of all pages."),
         "complete": FLAG,
+        "cut": _CUT,
     },
     {"next_offset": COUNT, "note": TEXT},
 )

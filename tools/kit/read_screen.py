@@ -62,7 +62,8 @@ class ReadScreenTool(CheckedTool):
 def _result(page: Json) -> Json:
     notes = [str(page["note"])] if "note" in page else []
     if not page.get("complete", True):
-        notes.append("An application did not answer in time: the text is not complete.")
+        cut = ", ".join(map(str, page.get("cut", ())))
+        notes.append(f"The text is not complete: limits of {cut or 'time'} were reached.")
     if "next_offset" in page:
         notes.append(f"There is more: continue with offset={page['next_offset']}.")
     result: Json = {"content": page.get("text", "")}

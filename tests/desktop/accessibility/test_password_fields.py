@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.accessibility.password_fields import TYPING, PasswordFocusHistory, text_length
+from deskhand.desktop.accessibility.password_fields import (
+    REMEMBERED,
+    TYPING,
+    PasswordFocusHistory,
+    text_length,
+)
 
 BROWSER, EDITOR = ":1.2", ":1.3"
 NAME, SECRET = "/name", "/secret"
@@ -159,3 +164,17 @@ def test_characters_are_counted_and_other_keys_are_named(
 def test_no_character_that_was_typed_is_told(action: str, text: str) -> None:
     reported = text_length(action, text)
     assert reported.split()[1].rstrip("s") in ("character", "key")
+
+
+def test_of_widgets_without_an_answer_the_newest_are_kept_and_the_others_count_as_passwords() -> (
+    None
+):
+    stays = PasswordFocusHistory()
+    for number in range(REMEMBERED + 1):
+        stays.focused(BROWSER, f"/{number}", float(number))
+    stays.described(BROWSER, "/0", False)
+    assert stays.password_between(0.0, 0.5)
+    assert not stays.password_between(1.5, 999.0)
+    for number in range(REMEMBERED + 1):
+        stays.described(BROWSER, f"/{number}", False)
+    assert stays.known

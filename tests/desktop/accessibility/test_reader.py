@@ -4,6 +4,7 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,8 +19,9 @@ from jeepney import (
 from jeepney.io.blocking import DBusConnection
 from jeepney.low_level import Parser
 
-from deskhand.desktop.accessibility.bus import next_message
-from deskhand.desktop.accessibility.reader import widgets_on
+from deskhand.desktop.accessibility.bus import ShortMessages, next_message
+from deskhand.desktop.accessibility.message_splitter import LARGEST
+from deskhand.desktop.accessibility.reader import DEEPEST, Cut, widgets_on
 from deskhand.desktop.accessibility.tree import Node
 from deskhand.desktop.errors import NoAccessibility
 from deskhand.desktop.geometry import Region
@@ -38,6 +40,7 @@ WELL: Answers = {
 }
 HELLO: Mapping[str, Answers] = {"/org/freedesktop/DBus": {"Hello": ("s", (":1.9",))}}
 ONE = Node("frame", "one", Region(1, 2, 4, 6), 1)
+ALL: frozenset[Cut] = frozenset()
 UNREADABLE: Answer = ("h", ())
 """A descriptor of a file that does not come along."""
 
@@ -78,6 +81,7 @@ def bus(said: Mapping[str, Answers]) -> Iterator[DBusConnection]:
     serving.start()
     try:
         with ours, closing(DBusConnection(ours)) as connection:
+            connection.parser = ShortMessages(connection.parser)
             yield connection
     finally:
         serving.join()
@@ -87,7 +91,7 @@ def test_what_applications_say_is_a_tree() -> None:
     said = tree("/a", "/b") | {"/a": {**WELL, "GetChildren": ("a(so)", ([(APP, "/c")],))}}
     with bus({**said, "/c": WELL}) as connection:
         a = Node(ONE.role, ONE.name, ONE.rectangle, ONE.states, (ONE,))
-        assert widgets_on(connection) == ((a, ONE), True)
+        assert widgets_on(connection) == ((a, ONE), ALL)
 
 
 def test_a_role_has_its_newest_name() -> None:
@@ -121,33 +125,33 @@ def test_a_role_has_its_newest_name() -> None:
 def test_what_makes_no_sense_is_left_out(question: str, answer: Answer, left: Node | None) -> None:
     nowhere = Node("frame", "one", Region(0, 0, 0, 0), 1)
     with bus(tree("/odd", "/well") | {"/odd": {**WELL, question: answer}}) as connection:
-        assert widgets_on(connection) == ((left or nowhere, ONE), True)
+        assert widgets_on(connection) == ((left or nowhere, ONE), ALL)
 
 
 def test_a_widget_that_names_itself_as_its_child_ends_somewhere() -> None:
     endless = {"/a": {**WELL, "GetChildren": ("a(so)", ([(APP, "/a")],))}}
     with bus(tree("/a") | endless) as connection:
-        assert not widgets_on(connection)[1]
+        assert widgets_on(connection)[1] == {Cut.DEPTH}
 
 
 def test_many_widgets_are_read_in_order() -> None:
     paths = [f"/{number}" for number in range(700)]
     said = tree(*paths) | {path: {**WELL, "Get": ("v", (("s", path),))} for path in paths}
     with bus(said) as connection:
-        found, complete = widgets_on(connection)
-        assert complete
+        found, cut = widgets_on(connection)
+        assert cut == ALL
         assert [node.name for node in found] == paths
 
 
 def test_more_widgets_than_the_limit_are_left_out() -> None:
     with bus(tree("/a", "/b", "/c")) as connection:
         # The root and two applications.
-        assert widgets_on(connection, most=3) == ((ONE, ONE), False)
+        assert widgets_on(connection, most=3) == ((ONE, ONE), frozenset({Cut.WIDGETS}))
 
 
 def test_a_tree_that_takes_too_long_is_incomplete() -> None:
     with bus(tree("/a")) as connection:
-        assert widgets_on(connection, longest=0.0) == ((), False)
+        assert widgets_on(connection, longest=0.0) == ((), frozenset({Cut.TIME}))
 
 
 def test_a_message_that_has_arrived_before_is_passed_over() -> None:
@@ -156,7 +160,7 @@ def test_a_message_that_has_arrived_before_is_passed_over() -> None:
             connection.send(new_method_call(DBusAddress("/", APP, "org.example"), question))
         # The second one may be in the buffer of the connection, whole or in part.
         assert next_message(connection, 20) is not None
-        assert widgets_on(connection) == ((ONE,), True)
+        assert widgets_on(connection) == ((ONE,), ALL)
 
 
 def test_what_cannot_be_read_is_passed_over() -> None:
@@ -174,3 +178,47 @@ def test_a_bus_that_hangs_up_is_no_tree() -> None:
         connection.sock.shutdown(socket.SHUT_RDWR)
         with pytest.raises(NoAccessibility):
             widgets_on(connection)
+
+
+def test_a_tree_of_the_greatest_depth_is_complete() -> None:
+    def below(at: int) -> Answers:
+        children = [(APP, f"/{at + 1}")] if at < DEEPEST else []
+        return {**WELL, "GetChildren": ("a(so)", (children,))}
+
+    with bus(tree("/0") | {f"/{at}": below(at) for at in range(DEEPEST + 1)}) as connection:
+        assert widgets_on(connection)[1] == ALL
+
+
+def test_a_long_name_ends_and_the_tree_is_complete() -> None:
+    long = {
+        **WELL,
+        "Get": ("v", (("s", "n" * 50_000),)),
+        "GetRoleName": ("s", ("r" * 50_000,)),
+        "GetChildren": ("a(so)", ([(APP, "/" + "c" * 5000)],)),
+    }
+    with bus({**tree("/app"), "/app": long}) as connection:
+        ((found,), cut) = widgets_on(connection)
+    assert (len(found.name), len(found.role), found.children) == (300, 300, ())
+    assert cut == {Cut.NAMES}
+
+
+def test_of_a_widget_whose_answer_is_too_long_the_rest_is_read() -> None:
+    long = {**WELL, "Get": ("v", (("s", "n" * LARGEST),))}
+    with bus({**tree("/app", "/b"), "/app": long}) as connection:
+        assert widgets_on(connection) == ((replace(ONE, name=""), ONE), frozenset({Cut.BYTES}))
+
+
+def test_after_many_bytes_the_rest_is_left_out() -> None:
+    paths = [f"/{at}" for at in range(9)]
+    with bus(tree(*paths)) as connection:
+        found, cut = widgets_on(connection, most_bytes=1)
+    assert not any(node.name for node in found)
+    assert cut == {Cut.BYTES}
+
+
+def test_children_of_invisible_widgets_are_limited_and_not_missed() -> None:
+    hidden = {**WELL, "GetExtents": ("(iiii)", ((0, 0, 0, 0),))}
+    listed = ("a(so)", ([(APP, "/one")] * 9,))
+    said = {**tree("/app"), "/app": {**WELL, "GetChildren": ("a(so)", ([(APP, "/hidden")],))}}
+    with bus({**said, "/hidden": {**hidden, "GetChildren": listed}}) as connection:
+        assert widgets_on(connection, most=3)[1] == ALL

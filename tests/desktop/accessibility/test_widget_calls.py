@@ -20,7 +20,8 @@ from jeepney import (
 from jeepney.low_level import Parser
 
 from deskhand.desktop.accessibility.interfaces import ACCESSIBLE, COMPONENT
-from deskhand.desktop.accessibility.widget_calls import FIELDS, LARGEST, ReplyStream, calls
+from deskhand.desktop.accessibility.message_splitter import LARGEST
+from deskhand.desktop.accessibility.widget_calls import FIELDS, ReplyStream, calls
 
 NAME, PATH = ":1.7", "/org/a11y/atspi/accessible/12"
 SERIAL = 5
@@ -113,7 +114,7 @@ def test_a_text_that_is_longer_than_its_message_is_dropped(length: int) -> None:
 
 
 @pytest.mark.parametrize("piece", [1 << 20, 1 << 30])
-def test_a_reply_that_is_too_long_is_skipped(piece: int) -> None:
+def test_a_reply_that_is_too_long_is_one_without_values(piece: int) -> None:
     data = answer("s", ("a" * LARGEST,)) + answer("s", ("b",))
     stream = ReplyStream()
     found = [
@@ -121,4 +122,5 @@ def test_a_reply_that_is_too_long_is_skipped(piece: int) -> None:
         for start in range(0, len(data), piece)
         for one in stream.add(data[start : start + piece])
     ]
-    assert found == [(SERIAL, ("b",))]
+    assert found == [(SERIAL, None), (SERIAL, ("b",))]
+    assert stream.shortened

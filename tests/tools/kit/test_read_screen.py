@@ -20,10 +20,11 @@ def test_a_whole_text_is_returned_without_a_note() -> None:
 
 def test_a_part_of_a_text_names_what_is_missing_and_how_to_go_on() -> None:
     machine = FakeMachine()
-    part = {"text": "x", "lines": 9, "complete": False, "next_offset": 4, "note": "Restart it."}
+    part = {"text": "x", "lines": 9, "complete": False, "cut": ["names", "time"], "next_offset": 4}
+    part["note"] = "Restart it."
     machine.answer(PATH, part)
     note = read(machine, {"interactive": "true", "offset": "2"}).value["note"]
-    assert note.startswith("Restart it. An application did not answer in time")
+    assert note.startswith("Restart it. The text is not complete: limits of names, time")
     assert note.endswith("continue with offset=4.")
     assert machine.asked[0].params == {"interactive": "true", "offset": "2"}
 
