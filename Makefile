@@ -14,7 +14,7 @@ QUICK := not (soak or attack or interop or live or eval or cluster or faults or 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack forked cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full lowest
+.PHONY: setup demo container test unit system check cores bench soak attack executed cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full lowest
 
 setup: $(STAMP)
 
@@ -81,16 +81,16 @@ bench: setup
 soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
 	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "soak and not full"
 
-# Desktops as the fork server of a control plane starts them, which is how most users get them.
-AS_FORKED := DESKHAND_TEST_FORKED=1 DESKHAND_FORK_SERVER=wait
-
-# Attacks by an agent on real desktops, as root.
+# Attacks by an agent on real desktops, as root. They are forked, as users get them: those of
+# control planes too.
 attack: setup
-	$(AS_FORKED) $(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "attack and not full"
+	DESKHAND_FORK_SERVER=wait $(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 \
+		-m "attack and not full"
 
-# Tests that `make test` runs on desktops that are executed, on forked ones.
-forked: setup
-	$(AS_FORKED) $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "x11 and not (soak or attack)" \
+# Tests that other targets run on forked desktops, on executed ones: `deskhand desktop` is executed.
+executed: setup
+	DESKHAND_TEST_EXECUTED=1 $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 \
+		-m "x11 and not attack" \
 		$(patsubst %,tests/system/test_desktop_%.py,isolation leaks release supervision)
 
 # Several control planes on one PostgreSQL, whole deployments with Ray and nodes, and their faults.

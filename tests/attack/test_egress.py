@@ -103,7 +103,8 @@ def desktop_with(network: VirtualNetwork, folder: Path, *egress: str) -> Iterato
     """A desktop of the host's; its service answers on a socket, as the host's ports are apart."""
     sockets = Path(tempfile.mkdtemp(dir=folder))
     listen = ("--listen", f"unix:{sockets}/api.sock")
-    with _on_host(network, folder, "desktop", *listen, *egress) as found:
+    errors = Path(tempfile.mkdtemp(dir=folder)) / "errors.log"
+    with service(errors, "desktop", *listen, *egress, host=network.pid) as found:
         yield found
 
 

@@ -1,42 +1,118 @@
-"""``deskhand desktop``, started as the fork server starts desktops.
+"""``deskhand desktop``, forked as the desktops of control planes are.
 
-    OPENBLAS_NUM_THREADS=1 python -P -m tests.system.forked ROOM desktop [OPTIONS]
-
-``ROOM`` is an argument whose memory holds the command lines of the processes. Their descriptors are
-those of this process, which stays the parent of the keeper: it passes signals on, and exits with
-the same status.
+A worker has one fork server for each environment and host that its desktops are started with. It
+ends with the worker.
 """
 
+import atexit
+import ctypes
 import os
+import select
 import signal
-import sys
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO
 
 from deskhand.desktop.client.command import service_command
-from deskhand.desktop.fork_server.loaded_files import LoadedFiles
-from deskhand.desktop.fork_server.process_title import ProcessTitle
-from deskhand.desktop.fork_server.server import DesktopForks
-from deskhand.desktop.launch.signals import ENDING
-from deskhand.desktop.service.preload import load_first_uses
+from deskhand.desktop.launch_port.fork_launch import LOAD_SECONDS, ForkServer, ForkServerLost
+from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
+
+CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x2_0000, 0x4000_0000
+"""Of <linux/sched.h>."""
+
+_servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServer] = {}
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
-def main() -> int:
-    """Fork a keeper, and wait for its end."""
-    load_first_uses()
-    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    begin, begins = os.pipe()
-    os.write(begins, b"1")
-    listening = os.open(os.devnull, os.O_RDONLY)
-    server = DesktopForks(LoadedFiles.now(), ProcessTitle())
-    request = {"command": service_command(*sys.argv[3:])}
-    answer, pidfd = server.fork(request, [listening, 0, 1, 2, begin])
-    if pidfd is None:
-        raise RuntimeError(answer)
-    os.close(1)
-    for number in ENDING:
-        signal.signal(number, lambda number, _: signal.pidfd_send_signal(pidfd, number))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
-    return os.waitstatus_to_exitcode(os.waitpid(answer["pid"], 0)[1])
+class ForkedDesktop:
+    """The keeper of a desktop, as ``subprocess.Popen`` has it; only its parent has its status."""
+
+    def __init__(self, pid: int, exit_: int, stdout: IO[str]) -> None:
+        self.pid = pid
+        self.stdout = stdout
+        self._exit = exit_
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for its end.
+
+        Raises:
+            subprocess.TimeoutExpired: If it does not end in time.
+        """
+        if self._exit == -1:
+            return
+        if not select.select([self._exit], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("deskhand desktop", timeout or 0.0)
+        os.close(self._exit)
+        self._exit = -1
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, if it has not ended."""
+        if self._exit != -1:
+            try:
+                signal.pidfd_send_signal(self._exit, number)
+            except ProcessLookupError:
+                self.wait()
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def fork_desktop(
+    arguments: list[str], errors: Path, environment: Mapping[str, str], host: int | None
+) -> ForkedDesktop:
+    """Start ``deskhand desktop ARGUMENTS``, which writes its ready message to ``stdout``.
+
+    ``host`` is a process with the network and the mounts of the desktop's host; by default these
+    are the worker's.
+
+    Raises:
+        ForkServerLost: If it cannot be forked.
+    """
+    reading, writing = os.pipe()
+    null = os.open(os.devnull, os.O_RDONLY)
+    log = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    try:
+        files = LaunchDescriptors(listening=null, token=null, ready=writing, log=log)
+        launched = _server(environment, host).fork(service_command(*arguments), files)
+    except ForkServerLost:
+        os.close(reading)
+        raise
+    finally:
+        for one in (null, writing, log):
+            os.close(one)
+    return ForkedDesktop(launched.pid, launched.exit, os.fdopen(reading))
+
+
+def _server(environment: Mapping[str, str], host: int | None) -> ForkServer:
+    # A variable of pytest that differs in each test.
+    chosen = {name: one for name, one in environment.items() if name != "PYTEST_CURRENT_TEST"}
+    key = frozenset(chosen.items()), host
+    if key not in _servers:
+        # A thread that joins namespaces hands them on to its children, and ends with them.
+        with ThreadPoolExecutor(1, initializer=_join, initargs=(host,)) as thread:
+            _servers[key] = thread.submit(ForkServer, chosen).result()
+        atexit.register(_servers[key].close)
+    if not _servers[key].is_ready(LOAD_SECONDS):
+        raise ForkServerLost("the fork server is not ready")
+    return _servers[key]
+
+
+def _join(host: int | None) -> None:
+    """Join the network and mount namespaces of a process with this thread (setns(2))."""
+    if host is None:
+        return
+    namespaces = Path(f"/proc/{host}/ns")
+    with (namespaces / "net").open() as net, (namespaces / "mnt").open() as mounts:
+        # A thread that shares its working directory with others may not change its mounts.
+        for result in (
+            _libc.unshare(CLONE_FS),
+            _libc.setns(net.fileno(), CLONE_NEWNET),
+            _libc.setns(mounts.fileno(), CLONE_NEWNS),
+        ):
+            if result == -1:
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

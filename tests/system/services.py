@@ -17,18 +17,14 @@ from typing import Any
 
 import httpx2
 
-from deskhand.desktop.launch_port.fork_launch import ROOM
-from deskhand.desktop.launch_port.launch_port import ONE_THREAD
 from deskhand.vncbridge.auth.request_headers import PAGE_KEY
+from tests.system.forked import ForkedDesktop, fork_desktop
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
 """Factor by which this machine may be slower than two idle cores."""
 PATIENCE = 20.0 * SLOWNESS
 """One generous limit for everything that is waited for, in seconds."""
-
-FORKING = {ONE_THREAD: "1"} if os.environ.get("DESKHAND_TEST_FORKED") else {}
-"""Environment of desktops that are forked, as the fork server does, and not executed."""
 
 X_SOCKETS = Path("/tmp/.X11-unix")
 ABOVE_ALL_DISPLAYS = 100_000
@@ -41,7 +37,7 @@ Json = dict[str, Any]
 class Service:
     """A service that answers."""
 
-    process: subprocess.Popen[str]
+    process: "Process"
     ready: Json
     http: httpx2.Client
     errors: Path
@@ -87,9 +83,30 @@ class Service:
         return self.post("/api/v0/desktop/action", action)
 
 
-def _program(arguments: Sequence[str]) -> Sequence[str]:
-    is_forked = FORKING and arguments[0] == "desktop" and "--attach" not in arguments
-    return (sys.executable, "-P", "-m", "tests.system.forked", ROOM) if is_forked else (DESKHAND,)
+Process = subprocess.Popen[str] | ForkedDesktop
+EXECUTED = "DESKHAND_TEST_EXECUTED"
+"""Variable that is set to execute desktops and fork none."""
+
+
+def _started(
+    errors: Path,
+    arguments: Sequence[str],
+    environment: dict[str, str],
+    program: Sequence[str],
+    host: int | None,
+) -> Process:
+    is_desktop = arguments[0] == "desktop" and "--attach" not in arguments
+    if is_desktop and not program and EXECUTED not in os.environ:
+        return fork_desktop([*arguments[1:], "--json"], errors, environment, host)
+    with errors.open("w") as log:
+        return subprocess.Popen(
+            [*(program or (DESKHAND,)), *arguments, "--json"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment,
+        )
 
 
 @contextmanager
@@ -98,17 +115,14 @@ def service(
     *arguments: str,
     environment: dict[str, str] | None = None,
     program: Sequence[str] = (),
+    host: int | None = None,
 ) -> Iterator[Service]:
-    """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly."""
-    with errors.open("w") as log:
-        process = subprocess.Popen(
-            [*(program or _program(arguments)), *arguments, "--json"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            env={**os.environ, **FORKING, **(environment or {})},
-        )
+    """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly.
+
+    A desktop is forked, as those of control planes are, where no program is given to execute; for
+    ``host`` see ``fork_desktop``.
+    """
+    process = _started(errors, arguments, {**os.environ, **(environment or {})}, program, host)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -214,7 +228,7 @@ class SharedDesktop:
     def clear(self) -> None:
         """End what a test left going: recordings, control, secrets, commands and their windows."""
         found = self._service
-        if found is None or found.process.poll() is not None:
+        if found is None or _has_ended(found.process):
             self._end()
             return
         for recording in found.get("/api/v0/desktop")["recording_ids"]:
@@ -231,6 +245,14 @@ class SharedDesktop:
     def _end(self) -> None:
         self._service = None
         self._stack.close()
+
+
+def _has_ended(process: Process) -> bool:
+    try:
+        process.wait(0)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def closed(found: Service) -> list[int]:

@@ -254,7 +254,7 @@ def test_a_control_plane_that_ends_while_its_database_is_locked(
                 if moment == "paused":
                     gate.release()
                     Setting(plane, gate, data, chat_id).paused()
-            assert plane.process.returncode == 0
+            assert plane.process.wait() == 0
             # The command of the third step may have ended; the next must not have begun.
             assert gate.names == NAMES[:3]
         gate.release()

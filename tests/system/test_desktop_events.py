@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from tests.system.event_stream import event_stream, next_of
-from tests.system.services import PATIENCE, Json, Service, service, until
+from tests.system.services import DESKHAND, PATIENCE, Json, Service, service, until
 
 pytestmark = pytest.mark.x11
 
@@ -151,7 +151,7 @@ def download(stream: httpx2.Response) -> tuple[str, str]:
 def test_streams_end_with_the_service(tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("ending")
     ended = threading.Event()
-    with service(folder / "errors.log", "desktop") as found:
+    with service(folder / "errors.log", "desktop", program=(DESKHAND,)) as found:
 
         def listen() -> None:
             with found.http.stream("GET", f"{DESKTOP}/events") as stream:

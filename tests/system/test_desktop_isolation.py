@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from tests.live_trees import paths_below
-from tests.system.services import PATIENCE, Service, service, service_pid, x_display
+from tests.system.services import DESKHAND, PATIENCE, Service, service, service_pid, x_display
 
 pytestmark = [
     pytest.mark.x11,
@@ -66,10 +66,7 @@ def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]
     token.write_text("dh_of-the-first\n")
     token.chmod(0o600)
     with (
-        service(
-            *(folder / "one.log", "desktop", "--token-file", str(token)),
-            environment={"PYTHONPROFILEIMPORTTIME": "1"},
-        ) as one,
+        service(folder / "one.log", "desktop", "--token-file", str(token)) as one,
         out_of_sight(
             folder / "closed", folder / "other.log", "--speak", "cua,osworld,cdp"
         ) as other,
@@ -128,15 +125,15 @@ def test_a_dialect_that_is_on_needs_none_of_its_own_files(
     assert neighbours.other.http.get(f"/api/v0/desktop/as/{path}").status_code == 200
 
 
-def test_a_first_screenshot_loads_neither_dialects_nor_mcp_nor_openapi(
-    neighbours: Neighbours,
-) -> None:
-    assert neighbours.one.http.get("/api/v0/desktop/screenshot").status_code == 200
-    before = imported(neighbours.one)
-    assert "deskhand.desktop.service.routes" in before
-    assert not [name for name in before if name.startswith(LATE)]
-    neighbours.one.get("/openapi.json")
-    assert "deskhand.desktop.openapi.screen" in imported(neighbours.one)
+def test_a_first_screenshot_loads_neither_dialects_nor_mcp_nor_openapi(tmp_path: Path) -> None:
+    log, times = tmp_path / "errors.log", {"PYTHONPROFILEIMPORTTIME": "1"}
+    with service(log, "desktop", environment=times, program=(DESKHAND,)) as desktop:
+        assert desktop.http.get("/api/v0/desktop/screenshot").status_code == 200
+        before = imported(desktop)
+        assert "deskhand.desktop.service.routes" in before
+        assert not [name for name in before if name.startswith(LATE)]
+        desktop.get("/openapi.json")
+        assert "deskhand.desktop.openapi.screen" in imported(desktop)
 
 
 def imported(desktop: Service) -> list[str]:

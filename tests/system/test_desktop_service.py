@@ -163,7 +163,7 @@ def test_killed_it_leaves_no_process_behind(tmp_path: Path, whom: str) -> None:
 
 
 def test_sigterm_ends_it_with_status_0_and_nothing_left(tmp_path: Path) -> None:
-    with service(tmp_path / "errors.log", "desktop") as found:
+    with service(tmp_path / "errors.log", "desktop", program=(DESKHAND,)) as found:
         instance = found.get("/api/v0/desktop")["instance_id"]
         entry = Path(
             f"/proc/{service_pid(found.process.pid)}/root/tmp/.X11-unix",

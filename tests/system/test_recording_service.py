@@ -20,6 +20,7 @@ from deskhand.recording.library import metadata
 from deskhand.recording.library.metadata import Part
 from tests.recording.fakes import decoded
 from tests.system.services import (
+    DESKHAND,
     PATIENCE,
     Json,
     Service,
@@ -317,7 +318,8 @@ def test_when_the_display_dies_what_was_recorded_is_kept(tmp_path: Path) -> None
 def test_sigterm_closes_what_is_recorded_and_the_next_service_has_it(
     folder: Path, tmp_path: Path
 ) -> None:
-    with service(tmp_path / "1.log", "desktop", "--folder", str(folder)) as desktop:
+    options = ("--folder", str(folder))
+    with service(tmp_path / "1.log", "desktop", *options, program=(DESKHAND,)) as desktop:
         start(desktop)
         stir(desktop)
         desktop.process.terminate()
