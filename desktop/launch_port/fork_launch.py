@@ -50,13 +50,13 @@ class ForkLaunch:
     def __init__(self, execution: ExecLaunch, environment: Mapping[str, str]) -> None:
         self._execution = execution
         self._mode = environment.get(MODE, "")
-        self._server: ForkServer | None = None
+        self._server: ForkServerProcess | None = None
 
     def prepare(self) -> bool:
         """Start the fork server if there is none yet; return whether there is one, at once."""
         if self._server is None and self._mode != "off":
             with suppress(OSError):
-                self._server = ForkServer(self._execution.environment)
+                self._server = ForkServerProcess(self._execution.environment)
         return self._server is not None
 
     def launch(
@@ -97,7 +97,7 @@ class ForkLaunch:
             self._server = None
 
 
-class ForkServer:
+class ForkServerProcess:
     """The process, and the connection to it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:

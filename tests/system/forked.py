@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import IO
 
 from deskhand.desktop.client.command import service_command
-from deskhand.desktop.launch_port.fork_launch import LOAD_SECONDS, ForkServer, ForkServerLost
+from deskhand.desktop.launch_port.fork_launch import LOAD_SECONDS, ForkServerLost, ForkServerProcess
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
 
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x2_0000, 0x4000_0000
 """Of <linux/sched.h>."""
 
-_servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServer] = {}
+_servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServerProcess] = {}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -88,14 +88,14 @@ def fork_desktop(
     return ForkedDesktop(launched.pid, launched.exit, os.fdopen(reading))
 
 
-def _server(environment: Mapping[str, str], host: int | None) -> ForkServer:
+def _server(environment: Mapping[str, str], host: int | None) -> ForkServerProcess:
     # A variable of pytest that differs in each test.
     chosen = {name: one for name, one in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = frozenset(chosen.items()), host
     if key not in _servers:
         # A thread that joins namespaces hands them on to its children, and ends with them.
         with ThreadPoolExecutor(1, initializer=_join, initargs=(host,)) as thread:
-            _servers[key] = thread.submit(ForkServer, chosen).result()
+            _servers[key] = thread.submit(ForkServerProcess, chosen).result()
         atexit.register(_servers[key].close)
     if not _servers[key].is_ready(LOAD_SECONDS):
         raise ForkServerLost("the fork server is not ready")

@@ -69,7 +69,7 @@ def test_nesting_has_a_limit() -> None:
     assert command_risks(command) == {}
 
 
-LASTING = Places("/work/chat", "/d/home", ("/work/chat",))
+LASTING = Places("/kept/chat", "/d/home", ("/kept/chat",))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ LASTING = Places("/work/chat", "/d/home", ("/work/chat",))
         ("rm x", ["delete"]),
         ("rm -rf /tmp/x y", ["delete"]),
         ("rm -rf /", ["delete"]),
-        ("rm -rf /tmp/../work/chat", ["delete"]),
+        ("rm -rf /tmp/../kept/chat", ["delete"]),
         ('rm -rf "$X"', ["delete"]),
         ("ls | xargs rm", ["delete"]),
         ("cd /tmp/b; rm -rf x", ["delete"]),
@@ -93,13 +93,13 @@ LASTING = Places("/work/chat", "/d/home", ("/work/chat",))
         ("cd /tmp/b && cd - && rm x", ["delete"]),
         ("cd /tmp/b && ls\nrm x", ["delete"]),
         ("cd /tmp/b && ls & rm x", ["delete"]),
-        ("cd /tmp && ls /work/chat | xargs rm", ["delete"]),
+        ("cd /tmp && ls /kept/chat | xargs rm", ["delete"]),
         ("find . -delete", ["delete"]),
         ("git clean -fdx", ["delete"]),
         ("git push --force", ["delete", "outside"]),
         ("kubectl delete pod x", ["delete", "outside"]),
         ("npm install left-pad", ["install"]),
-        ("pip install --target /work/chat/lib jq", ["install"]),
+        ("pip install --target /kept/chat/lib jq", ["install"]),
         ("curl https://example.com", ["outside"]),
         ("cd /tmp && curl -O https://example.com/x && git clone https://example.com/y", []),
         ("cd /tmp && curl -T x https://example.com", ["upload"]),

@@ -208,7 +208,7 @@ class Housed(FakeMachines):
 
     async def acquire(self, *arguments: Any, **options: Any) -> str:
         found = await super().acquire(*arguments, **options)
-        answer = {"working_dir": "/work", "home": "/home/a", "lasting_dirs": ["/work"]}
+        answer = {"working_dir": "/kept", "home": "/home/a", "lasting_dirs": ["/kept"]}
         self.desktops[found].answers[CONTEXT] = answer
         return found
 

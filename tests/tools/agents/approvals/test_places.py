@@ -2,27 +2,27 @@ import pytest
 
 from deskhand.tools.agents.approvals.places import NOT_KNOWN, Places, places_of
 
-PLACES = Places("/work/chat", "/d/home", ("/work/chat",))
+PLACES = Places("/kept/chat", "/d/home", ("/kept/chat",))
 
 
 @pytest.mark.parametrize(
     ("word", "folder", "lasts"),
     [
-        ("x", "/work/chat", True),
+        ("x", "/kept/chat", True),
         ("x", "/tmp", False),
-        ("../work/chat/x", "/tmp", True),
-        ("/tmp/x", "/work/chat", False),
-        ("/work/chat2", "/tmp", False),
-        ("/work", "/tmp", True),
+        ("../kept/chat/x", "/tmp", True),
+        ("/tmp/x", "/kept/chat", False),
+        ("/kept/chat2", "/tmp", False),
+        ("/kept", "/tmp", True),
         ("/", "/tmp", True),
         ("/w*", "/tmp", True),
-        ("/tmp/*", "/work/chat", False),
+        ("/tmp/*", "/kept/chat", False),
         ("*", "/tmp", False),
-        ("$X", "/work/chat", True),
-        ("~/x", "/work/chat", False),
-        ("$HOME/x", "/work/chat", False),
-        ("${HOME}", "/work/chat", False),
-        ("~other", "/work/chat", True),
+        ("$X", "/kept/chat", True),
+        ("~/x", "/kept/chat", False),
+        ("$HOME/x", "/kept/chat", False),
+        ("${HOME}", "/kept/chat", False),
+        ("~other", "/kept/chat", True),
     ],
 )
 def test_a_word_may_name_files_that_outlive_the_desktop(
@@ -43,17 +43,17 @@ def test_nothing_outlives_a_desktop_without_such_directories() -> None:
 
 
 def test_a_command_names_a_directory() -> None:
-    assert PLACES.named_in("ls /work/chat | xargs rm")
+    assert PLACES.named_in("ls /kept/chat | xargs rm")
     assert not PLACES.named_in("ls | xargs rm")
 
 
 @pytest.mark.parametrize(
     ("requested", "folder"),
     [
-        (None, "/work/chat"),
-        ("", "/work/chat"),
-        ("sub", "/work/chat"),
-        ("../x", "/work/chat"),
+        (None, "/kept/chat"),
+        ("", "/kept/chat"),
+        ("sub", "/kept/chat"),
+        ("../x", "/kept/chat"),
         ("/tmp/a/..", "/tmp"),
         ("~/x", "/d/home/x"),
     ],

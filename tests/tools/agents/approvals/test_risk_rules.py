@@ -179,7 +179,7 @@ def test_a_command_that_requests_input_needs_the_focus() -> None:
 
 
 def test_places_decide_about_commands_alone() -> None:
-    places = Places("/work", "/home/a", ("/work",))
+    places = Places("/kept", "/home/a", ("/kept",))
 
     def found(call: ToolCall, focus: FocusFacts = NOWHERE) -> list[str]:
         return [one.rule for one in found_risks(ProposedCall(call, focus, places=places))]
