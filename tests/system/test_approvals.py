@@ -9,8 +9,9 @@ from tests.system.gated_model import PROVIDERS, gated_model, painted_report, pla
 from tests.system.services import DESKHAND, PATIENCE
 from tests.system.terminal import terminal
 
+RISKY = f"true {'harmless ' * 20}; rm -f nothing; echo once >> runs.txt"
 STEPS = [
-    {"calls": [{"execute": {"command": "rm -f nothing; echo once >> runs.txt"}}]},
+    {"calls": [{"execute": {"command": RISKY}}]},
     {"calls": [{"execute": {"command": "cat runs.txt"}}]},
     painted_report("Done."),
 ]
@@ -62,6 +63,8 @@ def test_calls_are_approved_and_refused_in_the_terminal(tmp_path: Path) -> None:
             # that was not done.
             for answer in ("perhaps", "refuse", "approve"):
                 shown.until("It asks: ")
+                # The whole call, of which the title has 80 characters.
+                shown.until(">> runs.txt")
                 shown.until("approve, refuse or always: ")
                 shown.type(answer)
             shown.until("Report: Done.")

@@ -54,8 +54,12 @@ def step_title(tool: str, arguments: Mapping[str, Any]) -> str:
         value = arguments.get(name)
         # Titles are shown in lists, so line breaks and runs of blanks become one blank.
         if isinstance(value, str) and value.strip():
-            return f"{tool}: {' '.join(value.split())}"[:LONGEST]
+            return _shortened(f"{tool}: {' '.join(value.split())}")
     point = arguments.get("coordinate")
     if isinstance(point, list):
-        return f"{tool}: {', '.join(str(axis) for axis in point)}"[:LONGEST]
-    return tool[:LONGEST]
+        return _shortened(f"{tool}: {', '.join(str(axis) for axis in point)}")
+    return _shortened(tool)
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= LONGEST else f"{title[: LONGEST - 1]}…"

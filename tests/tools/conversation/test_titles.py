@@ -31,7 +31,8 @@ def test_a_chat_is_titled_as_requested_or_by_its_first_words(
         ("spawn", {"prompt": "p", "title": "t"}, "spawn: t"),
         ("read_file", {"path": " ", "offset": 3}, "read_file"),
         ("request_human", {"reason": "Sign in."}, "request_human: Sign in."),
-        ("execute", {"command": "y" * 100}, "execute: " + "y" * 71),
+        ("execute", {"command": "y" * 100}, "execute: " + "y" * 70 + "…"),
+        ("execute", {"command": "y" * 71}, "execute: " + "y" * 71),
     ],
 )
 def test_a_step_is_titled_by_its_most_specific_argument(

@@ -23,12 +23,12 @@ from deskhand.tools.kit.support.refused_tools import is_planned
 from deskhand.tools.secrets.masking import masked_json
 
 from .places import Places
+from .question_text import question_text
 from .risk_rules import (
     FocusFacts,
     ProposedCall,
     needs_focus,
     needs_places,
-    question_text,
     required_approvals,
     shown_arguments,
 )
@@ -139,7 +139,7 @@ class CallGate:
                 step_id,
                 call.id,
                 "approval",
-                question_text(title, risks),
+                question_text(call.name, arguments, risks),
                 self._seconds,
                 await scene.picture(),
                 {"tool": call.toolset or call.name, "title": title, "arguments": arguments}

@@ -269,12 +269,6 @@ def required_approvals(
     return (*checks, *(risk for risk in own if risk.rule not in always))
 
 
-def question_text(title: str, risks: Sequence[FoundRisk]) -> str:
-    """Return the question for a person; ``title`` names the call."""
-    reasons = "; ".join(risk.reason for risk in risks)
-    return f"May the agent do this? {title} — because {reasons}."
-
-
 def shown_arguments(arguments: Json, risks: Sequence[FoundRisk]) -> Json:
     """Return the arguments of a call for a person, without texts that must stay secret."""
     rules = {risk.rule for risk in risks}

@@ -19,6 +19,8 @@ from deskhand.tools.store import chats
 from deskhand.tools.store.database import Store
 from deskhand.tools.store.schema import McpApprovalRow
 
+from .question_text import visible
+
 MCP_SERVER = "mcp_server"
 """Rule of the question: a definition of a server that no person has approved."""
 
@@ -69,7 +71,7 @@ class ServerApprovals:
                 context.step_id,
                 context.tool_call_id,
                 "approval",
-                server.question,
+                visible(server.question),
                 APPROVAL_SECONDS,
                 call={"tool": APPROVE, "title": server.name, "arguments": {"server": server.name}},
                 rules=(MCP_SERVER,),

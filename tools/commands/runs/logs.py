@@ -5,7 +5,7 @@ from typing import Any
 
 from deskhand.tools.commands.exit_status import DONE
 from deskhand.tools.commands.http import PlaneConnection, PlaneSelector
-from deskhand.tools.commands.output.table import printable
+from deskhand.tools.commands.output.table import harmless, printable
 from deskhand.tools.commands.terminal import print_json, print_line
 
 from .changes import changes
@@ -31,7 +31,7 @@ class StepPrinter:
         self._shown = len(ended)
         question: Json | None = chat.get("requires_action")
         if question and question != self._asked and self._form == "text":
-            print_line(f"Question: {printable(str(question.get('question')))}")
+            print_line(f"Question: {harmless(str(question.get('question')))}")
             print_line(f"  answer it: deskhand runs answer {chat['id']} TEXT")
         self._asked = question
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from deskhand.desktop.client.http import DesktopClient
 from deskhand.desktop.errors import DesktopRefused
-from deskhand.tools.commands.output.table import printable
+from deskhand.tools.commands.output.table import harmless
 from deskhand.tools.commands.terminal import typed_line
 
 from .changes import changes
@@ -21,7 +21,7 @@ async def answered(
 ) -> bool:
     """Wait for an answer, from this terminal or from the run's page; return whether one came."""
     progress.pause()
-    progress.line(f"It asks: {printable(str(question['question']))}")
+    progress.line(f"It asks: {harmless(str(question['question']))}")
     prompt = "approve, refuse or always: " if question["kind"] == "approval" else "Answer: "
     typing = asyncio.create_task(typed_line(prompt), name="typed answer")
     elsewhere = asyncio.create_task(_answered_elsewhere(client, chat_id), name="answered elsewhere")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from deskhand.tools.commands.output.amounts import age, amount, clock
-from deskhand.tools.commands.output.table import Column, printable
+from deskhand.tools.commands.output.table import Column, harmless, printable
 from deskhand.tools.conversation.states import BUSY, ChatState
 
 Json = dict[str, Any]
@@ -113,10 +113,15 @@ def facts(chat: Mapping[str, Any], now: float) -> list[str]:
         "Report": chat.get("report"),
     }
     return [
-        f"{name + ':':<11}{printable(str(value))}"
+        f"{name + ':':<11}{_lines(str(value)) if name == 'Question' else printable(str(value))}"
         for name, value in known.items()
         if value not in (None, "")
     ]
+
+
+def _lines(question: str) -> str:
+    """Return a question, which may have a whole call, below the name of the fact."""
+    return harmless(question).replace("\n", f"\n{'':<11}")
 
 
 def step_line(step: Mapping[str, Any]) -> str:

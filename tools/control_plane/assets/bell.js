@@ -1,5 +1,6 @@
 // The bell: agents that need a person, with their questions, and a count in the title of the page.
 import { address, get, post } from "./api.js";
+import { AskedCall } from "./asked_call.js";
 import { byId, element, keyed, setText, troubled } from "./dom.js";
 import { showCount } from "./notices/browser_notices.js";
 import { isGuest, role } from "./rights.js";
@@ -8,6 +9,8 @@ import { follow } from "./updates.js";
 import { ago } from "./words.js";
 
 const words = texts.talk;
+/** @type {WeakMap<HTMLElement, AskedCall>} */
+const questions = new WeakMap();
 
 /** @typedef {Chat & {requires_action?: {id?: string, question: string, kind: string, asked_at: number} | null}} AskingChat */
 
@@ -35,15 +38,17 @@ function row(chat) {
     await decide(box.value);
     form.inert = false;
   });
+  const asked = new AskedCall([buttons[0]]);
   const line = element(
     "li",
     {},
     element("a", { className: "bell-title", href: address(`runs/${encodeURIComponent(chat.id)}`) }),
     element("span", { className: "bell-when" }),
-    element("p", { className: "bell-words" }),
+    asked.element,
     form,
     element("div", { className: "decision" }, ...buttons),
   );
+  questions.set(line, asked);
   return line;
 }
 
@@ -55,7 +60,7 @@ function update(line, chat) {
   line.dataset.question = question?.id || "";
   setText(part(".bell-title"), chat.title || texts.home.untitled);
   setText(part(".bell-when"), question ? ago(question.asked_at) : "");
-  setText(part(".bell-words"), question?.question || "");
+  questions.get(line)?.show(question?.question || "", approval);
   role.then((found) => {
     // A watcher may only watch.
     part(".decision").hidden = !approval || found === "watcher";

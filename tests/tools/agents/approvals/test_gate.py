@@ -96,6 +96,19 @@ def test_a_risky_call_is_performed_after_a_person_has_approved_it(
     asyncio.run(scenario())
 
 
+def test_a_question_has_the_whole_call(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        command = "echo " + "harmless " * 500 + "; rm everything"
+        tool, model = Command(), removing(command)
+        async with open_chats(tmp_path, {"parent": model}, settings=RISKY, tools=(tool,)) as p:
+            chat = await p.chats.create(prompt="Go")
+            (question,) = await asked(p, chat.id, ["refuse"])
+            assert question["question"].endswith(f"command: {command}")
+            assert question["call"]["title"].endswith("…")
+
+    asyncio.run(scenario())
+
+
 def test_always_covers_the_rule_in_the_chat(tmp_path: Path) -> None:
     async def scenario() -> None:
         tool, model = Command(), removing("rm a", "rm b", "ssh host", "ls")

@@ -14,7 +14,6 @@ from deskhand.tools.agents.approvals.risk_rules import (
     found_risks,
     needs_focus,
     needs_places,
-    question_text,
     required_approvals,
     shown_arguments,
 )
@@ -235,13 +234,6 @@ def test_the_reason_of_the_provider_is_shown(check: SafetyCheck, reason: str) ->
     call = replace(act("screenshot"), checks=(check,))
     (risk,) = required_approvals("auto", ProposedCall(call, NOWHERE))
     assert risk.reason.endswith(reason)
-
-
-def test_the_question_names_the_call_and_the_reasons() -> None:
-    risks = (FoundRisk("delete", "it deletes something (rm)"), FoundRisk("key", "b"))
-    assert question_text("Run rm x", risks) == (
-        "May the agent do this? Run rm x — because it deletes something (rm); b."
-    )
 
 
 def test_a_person_is_not_shown_passwords_and_keys() -> None:

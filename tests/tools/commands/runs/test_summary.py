@@ -61,7 +61,7 @@ def test_facts_that_are_not_known_are_left_out() -> None:
     asking = {**CHAT, "started_at": 40.0, "requires_action": {"question": "Which\none?"}}
     shown = facts(asking, 100.0)
     assert "Time:      1:00" in shown
-    assert "Question:  Which one?" in shown
+    assert "Question:  Which\n           one?" in shown
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 // The one box in which people write to an agent: a message for after its current step, an interruption,
 // the answer to its question, or the decision on a call that waits for an approval.
 import { address, post, serverNow } from "../../api.js";
+import { AskedCall } from "../../asked_call.js";
 import { element, setText } from "../../dom.js";
 import { texts } from "../../texts.js";
 import { duration, isAtWork } from "../../words.js";
@@ -13,7 +14,7 @@ const DECISIONS = [
   { answer: "always", label: words.always, title: words.alwaysTitle },
 ];
 
-/** @typedef {{id?: string, kind: string, question: string, picture?: string | null, call?: any, deadline?: number | null}} Question */
+/** @typedef {{id?: string, kind: string, question: string, picture?: string | null, deadline?: number | null}} Question */
 
 export class TalkBox {
   /** @param {HTMLElement} host  @param {string} id  of the chat, as it is in an address */
@@ -22,22 +23,22 @@ export class TalkBox {
     this.id = id;
     /** @type {Question | null} */
     this.asked = null;
-    this.build();
+    this.question = this.build();
     setInterval(() => this.showLeft(), 1000);
   }
 
   build() {
-    this.question = element("p", { id: "question", className: "words" });
-    this.call = element("pre", { className: "call", tabindex: "0", "aria-label": words.call });
     this.picture = element("a", { className: "shot", "aria-label": words.screenThen, hidden: true }, element("img", { alt: words.screenThen }));
     this.left = element("p", { className: "hint", role: "timer" });
     const buttons = DECISIONS.map(({ answer, label, className = "", title = "" }) => {
-      const made = element("button", { type: "button", className, title }, label);
+      const made = element("button", { type: "button", className, title, "data-title": title }, label);
       made.addEventListener("click", () => this.sent(() => this.answer(answer), words.decided));
       return made;
     });
+    const question = new AskedCall([buttons[0], buttons[2]]);
+    question.sentence.id = "question";
     this.decision = element("div", { className: "decision", role: "group", "aria-label": words.decision }, ...buttons, this.left);
-    this.box = element("div", { id: "question-box", className: "question", hidden: true }, element("h2", {}, words.needsPerson), this.question, this.call, this.picture, this.decision);
+    this.box = element("div", { id: "question-box", className: "question", hidden: true }, element("h2", {}, words.needsPerson), question.element, this.picture, this.decision);
     this.label = element("label", { className: "unseen", htmlFor: "talk" });
     this.text = element("textarea", { id: "talk", rows: 2, maxLength: LONGEST, required: true });
     this.words = element("p", { id: "message-words", className: "hint", role: "status" });
@@ -54,6 +55,7 @@ export class TalkBox {
       }
     });
     this.host.replaceChildren(this.box, this.form);
+    return question;
   }
 
   /** @param {any} chat */
@@ -87,10 +89,7 @@ export class TalkBox {
   /** @param {Question | null} question */
   showQuestion(question) {
     this.box.hidden = !question;
-    setText(this.question, question?.question || "");
-    const call = question?.call;
-    this.call.hidden = !call;
-    setText(this.call, call ? `${call.action || call.tool} ${JSON.stringify(call.arguments, null, 2)}` : "");
+    this.question.show(question?.question || "", question?.kind === "approval");
     this.decision.hidden = question?.kind !== "approval";
     this.picture.hidden = !question?.picture;
     if (question?.picture && this.asked?.picture !== question.picture) {
