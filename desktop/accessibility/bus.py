@@ -97,7 +97,7 @@ def next_message(bus: DBusConnection, timeout: float) -> Message | None:
 def _connected(address: str, connect: ConnectBus | None) -> DBusConnection:
     try:
         if connect is None:
-            connection = open_dbus_connection(address)
+            connection = open_dbus_connection(address, auth_timeout=START_SECONDS)
         else:
             with ExitStack() as on_failure:
                 connection = DBusConnection(on_failure.enter_context(connect(address)))

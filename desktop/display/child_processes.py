@@ -167,8 +167,9 @@ class ChildProcessSpawner:
         self._thread.start()
 
     def pids(self) -> frozenset[int]:
-        """Return the pids of the children that run. Any thread may call it."""
-        return frozenset(child.pid for child, _ in self._children.copy().values())
+        """Return the pids of the service's children that run. Any thread may call it."""
+        children = self._children.copy().values()
+        return frozenset(child.pid for child, command in children if command.user == "service")
 
     def spawn(self, command: ChildCommand) -> ChildProcess:
         """Start a process; its output is appended to the log.

@@ -3,7 +3,7 @@
 import os
 import select
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +14,7 @@ from deskhand.desktop.errors import DisplayNotReady, MissingProgram
 from deskhand.desktop.x11.connection import await_window_manager
 from deskhand.desktop.x11.root_window import show_column
 
+from .activation import Activations
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner, find_program
 from .gradient import wallpaper
 from .session_files import BUS, SessionFiles, session_environment
@@ -39,8 +40,8 @@ class DesktopSession:
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
     get ``application_xauthority``, by default the same. ``trusted_environment`` replaces variables
-    of the window manager and the panel. ``bus_config`` is the configuration of the message bus, by
-    default that of the machine.
+    of the window manager and the panel. ``bus_config`` is the configuration of a message bus of the
+    service's user; without it the bus has the agent's user and the machine's configuration.
     """
 
     def __init__(
@@ -65,7 +66,8 @@ class DesktopSession:
         self._xauthority = xauthority
         self._spawner = spawner
         self._bus = folder / BUS
-        self._bus_config = "--session" if bus_config is None else f"--config-file={bus_config}"
+        self._bus_config = bus_config
+        self._activations: Activations | None = None
         self._environment = session_environment(
             folder, display, application_xauthority or xauthority, environment
         )
@@ -143,6 +145,8 @@ class DesktopSession:
         # `_on_exit` runs in the spawn thread and must not restart a program that ends from now on.
         self._closing = True
         self._close_pipe()
+        if self._activations is not None:
+            self._activations.close()
         children = tuple(reversed(self._children.values()))
         for child in children:
             child.terminate()
@@ -168,6 +172,9 @@ class DesktopSession:
         for name in ("dbus-daemon", "openbox", "tint2", "xterm"):
             find_program(name, self._environment.get("PATH"))
         self._set_layout()
+        if self._bus_config is not None:
+            self._activations = Activations(self._folder, self._activate)
+            self._activations.open()
         self._start_bus()
         self._start_window_manager()
         show_column(self._display, self._xauthority, wallpaper)
@@ -175,7 +182,7 @@ class DesktopSession:
     def _start(self, name: str, *arguments: str, **more: Any) -> ChildProcess:
         # Applications inherit the mark, by which `close` finds those that left the process group.
         environment = {**self._environment, _MARK: str(self._folder)}
-        if name in _TRUSTED:
+        if name in _TRUSTED or more.get("user", "agent") == "service":
             environment |= self._trusted
         log = self._folder / "logs" / f"{name}.log"
         home = environment.get("HOME")
@@ -221,13 +228,32 @@ class DesktopSession:
             self._bus_pipe = -1
 
     def _spawn_bus(self, ready_fds: tuple[int, ...]) -> ChildProcess:
+        config = self._bus_config
         return self._start(
             "dbus-daemon",
-            *(self._bus_config, "--nofork", "--nopidfile", "--nosyslog"),
+            "--session" if config is None else f"--config-file={config}",
+            *("--nofork", "--nopidfile", "--nosyslog"),
             *(f"--address=unix:path={self._bus}", *(f"--print-address={fd}" for fd in ready_fds)),
             pass_fds=ready_fds,
-            user="agent",
+            user="agent" if config is None else "service",
         )
+
+    def _activate(self, words: Sequence[str]) -> None:
+        address = {
+            "DBUS_STARTER_BUS_TYPE": "session",
+            "DBUS_STARTER_ADDRESS": self._environment["DBUS_SESSION_BUS_ADDRESS"],
+            _MARK: str(self._folder),
+        }
+        log = self._folder / "logs" / "activated.log"
+        # The bus reports to the client that a service has not started.
+        with suppress(OSError, MissingProgram):
+            home = self._environment.get("HOME")
+            self._spawner.spawn(
+                ChildCommand(
+                    *(words, {**self._environment, **address}, log, Path(home) if home else None),
+                    user="agent",
+                )
+            )
 
     def _start_window_manager(self) -> ChildProcess:
         rc = str(self._folder / "etc" / "openbox.xml")

@@ -14,6 +14,10 @@ ASSETS = Path(__file__).parent / "assets"
 BUS = Path("run/bus/bus")
 """Socket of the session's message bus in the directory of the desktop."""
 
+SESSION_SERVICES = Path("share/dbus-1/services")
+WIDGET_SERVICES = Path("share/dbus-1/accessibility-services")
+"""Folders of the files of services that the message buses activate."""
+
 XRESOURCES = Path("share/xresources")
 """File of the X resources of untrusted applications (XENVIRONMENT, X(7))."""
 
@@ -94,7 +98,7 @@ def _write_accessibility_service(folder: Path) -> None:
         place = shlex.quote(f"XDG_RUNTIME_DIR={(folder / BUS).parent}")
         start = f"/usr/bin/env -u DISPLAY {place} {program}"
         text = f"[D-BUS Service]\nName=org.a11y.Bus\nExec={start}\n"
-        path = folder / "share" / "dbus-1" / "services" / _ACCESSIBILITY_SERVICE
+        path = folder / SESSION_SERVICES / _ACCESSIBILITY_SERVICE
         _write(path, text.encode(), 0o644)
 
 

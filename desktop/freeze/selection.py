@@ -4,8 +4,9 @@ Every process of the agent's user is stopped, except these:
 
 * *service*: processes that the desktop needs, named by pid: the service itself, the X server, the
   window manager and the panel;
-* *bus*: the message bus, and the programs of AT-SPI, which are its children or, after a second
-  fork, have no parent among the user's processes;
+* *bus*: without namespaces, where these work as the agent's user, the message bus, and the programs
+  of AT-SPI, which are its children or, after a second fork, have no parent among the user's
+  processes;
 * *application*: programs that the service launched. Their own subprocesses of the same program
   belong to them only for browsers, which draw their windows in such processes.
 
@@ -67,6 +68,7 @@ class Origins(NamedTuple):
     fork_servers: frozenset[int] = frozenset()
     """Processes whose children belong to the service: the agent helpers."""
     bus: frozenset[int] = frozenset()
+    """The message bus, if it works as that user."""
     launchers: frozenset[int] = frozenset()
     """Programs whose children are applications: window manager and panel."""
     applications: frozenset[int] = frozenset()
@@ -143,7 +145,8 @@ def _role(
         return "foreign" if parent_role in ("stop", "foreign") else None
     orphan = parent is None or parent.uid != origins.uid
     started_by_bus = parent_role == "bus" or orphan
-    if process.pid in origins.bus or (started_by_bus and process.program in BUS_PROGRAMS):
+    is_of_bus = bool(origins.bus) and started_by_bus and process.program in BUS_PROGRAMS
+    if process.pid in origins.bus or is_of_bus:
         return "bus"
     if process.pid in origins.applications or process.parent in origins.launchers:
         return "application"

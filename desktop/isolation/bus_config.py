@@ -1,8 +1,10 @@
-"""Configuration of the desktop's message buses, which other users than their own may use too.
+"""Configuration of the message buses of a desktop whose agent and browser have users of their own.
 
-A bus admits only its own user if nothing else is configured (dbus-daemon(1), policy). The buses of
-a desktop run as the agent's user, and the browser's user exports its widgets on one of them. Their
-sockets lie in a directory that only these two may enter, so the daemons admit all users.
+The daemons work as the service's user, so no program of the agent can change, trace or replace
+them, and they let only their own user monitor or eavesdrop (dbus-daemon(1)). They activate what is
+in two folders of the service, and take no environment from their clients. Nobody registers over
+AT-SPI for the keys that others get. Their sockets lie in a directory that the users of the desktop
+alone may enter, so the daemons admit all users.
 
 The daemon of AT-SPI is started by a program that knows fixed places of its configuration, so the
 desktop sees its own file there.
@@ -10,27 +12,75 @@ desktop sees its own file there.
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 SESSION_BUS = Path("run/session-bus.conf")
 WIDGET_BUS = Path("run/widget-bus.conf")
 """Names in the directory of the desktop."""
 
-SESSION_DEFAULT = Path("/usr/share/dbus-1/session.conf")
 WIDGET_PLACES = (
     Path("/etc/at-spi2/accessibility.conf"),
     Path("/usr/share/defaults/at-spi2/accessibility.conf"),
 )
 """Files of the machine; of the second kind the first one that exists counts."""
 
-_END = "</busconfig>"
-_ADMISSION = '<policy context="mandatory"><allow user="*"/></policy>'
+_DRIVER = "org.freedesktop.DBus"
+_REGISTRY = "org.a11y.atspi.Registry"
+_KEYS = "org.a11y.atspi.DeviceEventController"
+_NEW_KEYS = "org.freedesktop.a11y.KeyboardMonitor"
+_DENIED = (
+    (_DRIVER, f"{_DRIVER}.Monitoring", "BecomeMonitor"),
+    (_DRIVER, _DRIVER, "UpdateActivationEnvironment"),
+    (_REGISTRY, _KEYS, "RegisterKeystrokeListener"),
+    (_REGISTRY, _KEYS, "RegisterDeviceEventListener"),
+    *(("", _NEW_KEYS, one) for one in ("WatchKeyboard", "GrabKeyboard", "SetKeyGrabs")),
+)
+"""Destination, interface and name of methods that nobody may call. A rule without a destination
+also refuses a message without an interface if the name is the same."""
+_RECEIVED = ("method_call", "method_return", "error", "signal")
+_LIMITS = {
+    **dict.fromkeys(("max_incoming_bytes", "max_outgoing_bytes", "max_message_size"), 16 << 20),
+    "max_completed_connections": 1024,
+    "max_connections_per_user": 512,
+    "max_names_per_connection": 512,
+    "max_match_rules_per_connection": 4096,
+    "max_replies_per_connection": 50_000,
+    "service_start_timeout": 25_000,
+    "auth_timeout": 30_000,
+}
+"""Bytes, numbers and milliseconds, for each connection but the first two of the numbers."""
 _READABLE = 0o644
 
 
-def open_to_all(config: str) -> str:
-    """Return the text of a configuration whose daemon admits all users."""
-    before, end, after = config.rpartition(_END)
-    return f"{before}{_ADMISSION}\n{end}{after}" if end else config
+def bus_config(kind: str, services: Path, owner: str, names: Sequence[str]) -> str:
+    """Return the text of a configuration.
+
+    ``kind`` is the type of the bus, ``services`` the folder of the files of its services. Only the
+    user ``owner``, a name or a number, may own ``names``.
+    """
+    denied = (
+        (f'send_destination="{to}" ' if to else "") + f'send_interface="{of}" send_member="{name}"'
+        for to, of, name in _DENIED
+    )
+    owned = "".join(f'<deny own="{name}"/>' for name in names)
+    owner_owns = "".join(f'<allow own="{name}"/>' for name in names)
+    return f"""<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+<type>{kind}</type>
+<auth>EXTERNAL</auth>
+<listen>unix:tmpdir=/tmp</listen>
+<servicedir>{escape(str(services))}</servicedir>
+<policy context="default">
+<allow user="*"/><allow own="*"/>{owned}
+<allow send_destination="*"/>
+{"".join(f'<allow receive_type="{one}"/>' for one in _RECEIVED)}
+{"".join(f"<deny {one}/>" for one in denied)}
+</policy>
+<policy user="{escape(owner)}">{owner_owns}</policy>
+{"".join(f'<limit name="{name}">{limit}</limit>' for name, limit in _LIMITS.items())}
+</busconfig>
+"""
 
 
 def widget_bus_configs(places: Sequence[Path] = WIDGET_PLACES) -> list[Path]:
@@ -38,19 +88,16 @@ def widget_bus_configs(places: Sequence[Path] = WIDGET_PLACES) -> list[Path]:
     return [place for place in places if place.is_file()]
 
 
-def write_bus_config(
-    folder: Path, session: Path = SESSION_DEFAULT, widgets: Sequence[Path] = WIDGET_PLACES
-) -> None:
-    """Write the configurations into the directory of a desktop, from those of the machine.
+def write_bus_config(folder: Path, owner: str, session: Path, widgets: Path) -> None:
+    """Write both configurations into the directory of a desktop; ``owner`` runs the daemons.
 
-    One that the machine does not have is left out: then its bus does not start anyway.
+    ``session`` and ``widgets`` are the folders of their services in that directory.
     """
-    for name, source in (
-        (SESSION_BUS, session),
-        *((WIDGET_BUS, place) for place in widget_bus_configs(widgets)[:1]),
+    for name, kind, services, owned in (
+        (SESSION_BUS, "session", session, "org.a11y.Bus"),
+        (WIDGET_BUS, "accessibility", widgets, _REGISTRY),
     ):
         path = folder / name
         path.unlink(missing_ok=True)
-        if source.is_file():
-            path.write_text(open_to_all(source.read_text()))
-            path.chmod(_READABLE)
+        path.write_text(bus_config(kind, folder / services, owner, [owned]))
+        path.chmod(_READABLE)

@@ -19,7 +19,7 @@ from .account import Account
 from .desktop_user import DesktopUser
 from .environment import BROWSER_HOME
 
-Owner = Literal["root", "agent", "service", "browser"]
+Owner = Literal["root", "agent", "service", "browser", "bus"]
 
 
 class DirectoryAccess(NamedTuple):
@@ -41,7 +41,7 @@ PARTS = {
     **dict.fromkeys(("home", "tmp", "work"), DirectoryAccess("agent", "agent", 0o750)),
     DOWNLOADS: DirectoryAccess("agent", "agent", 0o2770),
     "run/agent": DirectoryAccess("agent", "agent", 0o700),
-    **dict.fromkeys(("run/bus", "run/bus/at-spi"), DirectoryAccess("agent", "agent", 0o710)),
+    **dict.fromkeys(("run/bus", "run/bus/at-spi"), DirectoryAccess("bus", "agent", 0o710)),
     **dict.fromkeys(
         ("etc", "journals", "logs", "recordings", "run/service"),
         DirectoryAccess("service", "service", 0o700),
@@ -213,7 +213,9 @@ def _gid(account: Account, owner: Owner) -> int:
 
 
 def _user(account: Account, owner: Owner) -> DesktopUser:
-    return {"agent": account.agent, "browser": account.browser}.get(owner, account.service)
+    bus = account.service if account.browser_separated else account.agent
+    users = {"agent": account.agent, "browser": account.browser, "bus": bus}
+    return users.get(owner, account.service)
 
 
 def run_root(uid: int, environment: Mapping[str, str]) -> Path:

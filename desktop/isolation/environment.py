@@ -64,6 +64,8 @@ def of_service(environment: Mapping[str, str], folder: PurePath, user: str) -> d
         "XDG_CONFIG_HOME": f"{own}/.config",
         "XDG_CACHE_HOME": f"{own}/.cache",
         "XDG_DATA_HOME": f"{own}/.local/share",
+        # They keep no settings, and ask no program of the agent for them (GSettings, dconf).
+        "GSETTINGS_BACKEND": "memory",
     }
 
 

@@ -25,12 +25,14 @@ def origins(
     pids = {} if instance is None else instance.session.pids()
     launchers = frozenset(pids[name] for name in _LAUNCHERS if name in pids)
     account = common.context.account
+    # A bus of the service's user is none of the processes that are stopped.
+    bus = {pids["dbus-daemon"]} if "dbus-daemon" in pids and not account.browser_separated else ()
     return Origins(
         uid=account.agent.uid,
         browser_uid=account.browser.uid if account.browser_separated else None,
         fork_servers=common.fork_servers,
         service=spawner.pids() | {os.getpid()},
-        bus=frozenset({pids["dbus-daemon"]} if "dbus-daemon" in pids else ()),
+        bus=frozenset(bus),
         launchers=launchers,
         applications=registry.applications(),
         browser_argument=f"--user-data-dir={common.context.directory.path / 'browser'}",

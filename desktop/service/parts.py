@@ -189,7 +189,8 @@ class CommonParts:
         self.helper = AgentHelper(context.start_helper)
         self.disk = DiskMeter(path, self.workdir)
         self.renderer = ScreenshotRenderer()
-        self.buses = HelperBuses(self.helper)
+        self.buses = None if context.account.browser_separated else HelperBuses(self.helper)
+        """Connects to the message buses; None if they work as the service's user, as this does."""
         self._started = time.monotonic()
         self._last_action: float | None = None
 

@@ -21,6 +21,7 @@ from deskhand.desktop.agent_helper.launch import (
 )
 from deskhand.desktop.agent_helper.wire.start_message import HelperStart
 from deskhand.desktop.agent_socket.binding import agent_socket
+from deskhand.desktop.display.session_files import SESSION_SERVICES, WIDGET_SERVICES
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import Account
 from deskhand.desktop.isolation.bus_config import WIDGET_BUS, widget_bus_configs, write_bus_config
@@ -120,7 +121,8 @@ def _serve_separated(
         fork_server = helpers.prepare(_helper_start(settings, identity, account, network))
         if own_mounts:
             show_desktop_policy()
-            write_bus_config(folder.path)
+            bus_user = str(account.service.uid)
+            write_bus_config(folder.path, bus_user, SESSION_SERVICES, WIDGET_SERVICES)
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits, account, enforcement.group))

@@ -306,6 +306,44 @@ def test_a_program_in_the_disguise_of_one_that_goes_on_is_stopped(
     spies.wait_alive("disguised", lengths[0])
 
 
+PRELOADED = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) static void spy(void) {
+    FILE *notes = fopen(getenv("NOTES"), "a");
+    setlinebuf(notes);
+    for (fputs("ready\n", notes); ; usleep(50000)) fputs("alive\n", notes);
+}
+"""
+
+
+def test_a_library_in_a_message_bus_of_the_agents_own_is_stopped(
+    desktop: Service, tmp_path: Path
+) -> None:
+    spies = Spies(desktop)
+    source, library = tmp_path / "spy.c", tmp_path / "spy.so"
+    source.write_text(PRELOADED)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    place = spies.home / "spy.so"
+    desktop.http.post(
+        "/api/v0/write-file", params={"path": str(place)}, content=library.read_bytes()
+    ).raise_for_status()
+    variables = f"NOTES={spies.file('preloaded')} LD_PRELOAD={place}"
+    # From a terminal, whose programs are in no control group that is stopped as a whole.
+    desktop.post("/api/v0/desktop/launch", {"name": "terminal"})
+    until(lambda: "Terminal" in focused(desktop), "the terminal's focus")
+    command = f"setsid -f env {variables} /usr/bin/dbus-daemon --session &\n"
+    desktop.act(action="type", text=command)
+    spies.wait_ready("preloaded")
+    lengths: list[int] = []
+    person_types(desktop, taken=lambda: lengths.append(len(spies.lines("preloaded"))))
+    assert len(spies.lines("preloaded")) == lengths[0]
+    give_back(desktop)
+    # The control: it is the stop that kept it from writing.
+    spies.wait_alive("preloaded", lengths[0])
+
+
 def test_a_command_during_a_private_session_is_refused(desktop: Service) -> None:
     person_types(desktop, "")
     body = {"command": "true"}

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ def test_a_child_runs_alone_in_its_session_and_writes_to_its_log(tmp_path: Path)
     assert (greeting, place, int(session)) == ("hello", str(tmp_path), child.pid)
     assert child.returncode == 0
     assert not child.running
+
+
+def test_the_services_own_children_are_named_and_not_those_of_the_agent(tmp_path: Path) -> None:
+    with ChildProcessSpawner() as spawner:
+        own, agents = (
+            spawner.spawn(replace(shell(tmp_path, "sleep 600"), user=user))
+            for user in ("service", "agent")
+        )
+        assert spawner.pids() == {own.pid}
+        assert agents.running
 
 
 def test_a_missing_program_is_named_with_its_package(tmp_path: Path) -> None:

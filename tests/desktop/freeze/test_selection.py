@@ -54,6 +54,13 @@ def test_the_bus_keeps_the_programs_of_at_spi_and_no_other_that_it_started() -> 
     assert stopped(process(30, 1), bus._replace(parent=30)) == [30, 41]
 
 
+def test_beside_a_bus_of_the_service_nothing_is_known_by_its_program() -> None:
+    table = [process(41, 1, "/usr/bin/dbus-daemon"), process(42, 1, "/usr/bin/env")]
+    table.append(process(43, 41, "/usr/libexec/at-spi2-registryd"))
+    found = selection(table, ORIGINS._replace(bus=frozenset()))
+    assert [one.pid for one in found.stop] == [41, 42, 43]
+
+
 def test_applications_go_on_and_programs_in_them_are_stopped() -> None:
     terminal, shell = process(20, 10, "/usr/bin/xterm"), process(21, 20, "/usr/bin/bash")
     second = process(22, 20, "/usr/bin/xterm")

@@ -1,41 +1,48 @@
-"""Configuration of message buses that admit all users."""
+"""Configuration of message buses of the service's user."""
 
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 from deskhand.desktop.isolation.bus_config import (
     SESSION_BUS,
     WIDGET_BUS,
-    open_to_all,
+    bus_config,
     widget_bus_configs,
     write_bus_config,
 )
 
-CONFIG = "<busconfig>\n<type>session</type>\n</busconfig>\n"
-OPEN = (
-    "<busconfig>\n<type>session</type>\n"
-    '<policy context="mandatory"><allow user="*"/></policy>\n</busconfig>\n'
-)
+OWNER = "2000000004"
 
 
-def test_a_policy_is_added_at_the_end() -> None:
-    assert open_to_all(CONFIG) == OPEN
-    assert open_to_all("no configuration") == "no configuration"
+def test_a_bus_activates_its_own_services_and_admits_no_listeners() -> None:
+    config = fromstring(bus_config("session", Path("/d/a&b"), OWNER, ["org.one"]))
+    assert [one.text for one in config.findall("servicedir")] == ["/d/a&b"]
+    assert config.find("standard_session_servicedirs") is None
+    assert config.find("include") is config.find("includedir") is None
+    everybody, owner = config.findall("policy")
+    assert {"own": "org.one"} in [one.attrib for one in everybody.findall("deny")]
+    assert (owner.get("user"), [one.attrib for one in owner]) == (OWNER, [{"own": "org.one"}])
+    denied = {one.get("send_member") for one in everybody.findall("deny")}
+    assert {"BecomeMonitor", "UpdateActivationEnvironment", "RegisterKeystrokeListener"} <= denied
+    assert not any("eavesdrop" in one.attrib for one in everybody)
 
 
-def test_the_first_file_of_the_machine_counts(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
+def test_of_the_machines_files_those_that_exist_are_replaced(tmp_path: Path) -> None:
     places = [tmp_path / name for name in ("missing", "local", "default")]
-    places[1].write_text(CONFIG)
-    places[2].write_text("")
+    for place in places[1:]:
+        place.touch()
     assert widget_bus_configs(places) == places[1:]
-    write_bus_config(tmp_path, places[2], places)
-    write_bus_config(tmp_path, places[1], places)
+
+
+def test_both_configurations_are_written_anew_and_readable(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    for _ in range(2):
+        write_bus_config(tmp_path, OWNER, Path("share/session"), Path("share/widgets"))
+    types = []
     for name in (SESSION_BUS, WIDGET_BUS):
         written = tmp_path / name
-        assert (written.read_text(), written.stat().st_mode & 0o777) == (OPEN, 0o644)
-
-
-def test_what_the_machine_does_not_have_is_left_out(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    write_bus_config(tmp_path, tmp_path / "missing", [])
-    assert list((tmp_path / "run").iterdir()) == []
+        assert written.stat().st_mode & 0o777 == 0o644
+        config = fromstring(written.read_text())
+        types.append(config.findtext("type"))
+        assert str(config.findtext("servicedir")).startswith(f"{tmp_path}/share/")
+    assert types == ["session", "accessibility"]

@@ -165,6 +165,21 @@ def test_a_run_root_of_another_user_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give directories to other users")
+@pytest.mark.parametrize("separated", [True, False])
+def test_the_sockets_of_the_buses_are_in_a_directory_of_their_user(
+    tmp_path: Path, separated: bool
+) -> None:
+    folder = DesktopDirectory(tmp_path / "d")
+    account = numbered_account(7, browser_separated=separated)
+    folder.make(account)
+    facts = (folder.path / "run" / "bus" / "at-spi").stat()
+    owner = account.service if separated else account.agent
+    assert (facts.st_uid, facts.st_gid) == (owner.uid, account.agent.gid)
+    assert stat.S_IMODE(facts.st_mode) == 0o710
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give directories to other users")
 def test_the_agent_owns_no_directory_that_holds_a_name_of_the_service(tmp_path: Path) -> None:
     folder, account = DesktopDirectory(tmp_path / "d"), numbered_account(7)
     folder.make(account)

@@ -73,6 +73,7 @@ def test_programs_of_the_service_use_no_directory_of_the_agent() -> None:
     assert found["DESKHAND_INSTANCE"] == "0123"
     text = str(found)
     assert not any(f"{FOLDER}/{name}" in text for name in ("home", "work", "tmp", "run/agent"))
+    assert found["GSETTINGS_BACKEND"] == "memory"
 
 
 def test_the_browser_is_configured_by_no_file_of_the_agent() -> None:
