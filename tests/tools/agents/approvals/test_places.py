@@ -15,7 +15,7 @@ PLACES = Places("/kept/chat", "/d/home", ("/kept/chat",))
         ("/kept/chat2", "/tmp", False),
         ("/kept", "/tmp", True),
         ("/", "/tmp", True),
-        ("/w*", "/tmp", True),
+        ("/k*", "/tmp", True),
         ("/tmp/*", "/kept/chat", False),
         ("*", "/tmp", False),
         ("$X", "/kept/chat", True),
