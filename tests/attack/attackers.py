@@ -20,7 +20,7 @@ while True:
     except OSError:
         time.sleep(0.2)
 """
-HOG = "import time; data = bytearray(200 << 20); time.sleep(600)"
+HOG = "import time; data = bytearray(300 << 20); time.sleep(600)"
 
 MAGENTA_PAGE = "data:text/html,<body style='background:magenta'>"
 

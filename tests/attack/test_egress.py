@@ -299,7 +299,8 @@ def test_every_process_of_the_agent_is_in_the_namespace_and_cannot_change_the_ru
         uid = int(output(desktop, "id -u"))
         own = output(desktop, "readlink /proc/self/ns/net").strip()
         assert own != str(Path(f"/proc/{network.pid}/ns/net").readlink())
-        # Seen from the machine: the agent's helper and the message bus among them.
+        desktop.post("/api/v0/processes/start", {"command": "sleep 600"})
+        # Seen from the machine: the agent's helper and the command among them.
         namespaces = {pid: str(Path(f"/proc/{pid}/ns/net").readlink()) for pid in user_pids(uid)}
         assert set(namespaces.values()) == {own}
         assert len(namespaces) >= 2
