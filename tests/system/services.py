@@ -19,6 +19,7 @@ import httpx2
 
 from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from tests.system.forked import ForkedDesktop, fork_desktop
+from tests.system.forked_planes import ForkedPlane, fork_plane
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
@@ -83,9 +84,9 @@ class Service:
         return self.post("/api/v0/desktop/action", action)
 
 
-Process = subprocess.Popen[str] | ForkedDesktop
+Process = subprocess.Popen[str] | ForkedDesktop | ForkedPlane
 EXECUTED = "DESKHAND_TEST_EXECUTED"
-"""Variable that is set to execute desktops and fork none."""
+"""Variable that is set to execute all services and fork none."""
 
 
 def _started(
@@ -98,6 +99,8 @@ def _started(
     is_desktop = arguments[0] == "desktop" and "--attach" not in arguments
     if is_desktop and not program and EXECUTED not in os.environ:
         return fork_desktop([*arguments[1:], "--json"], errors, environment, host)
+    if arguments[0] == "up" and not program and EXECUTED not in os.environ:
+        return fork_plane([*arguments, "--json"], errors, environment)
     with errors.open("w") as log:
         return subprocess.Popen(
             [*(program or (DESKHAND,)), *arguments, "--json"],
@@ -119,8 +122,8 @@ def service(
 ) -> Iterator[Service]:
     """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly.
 
-    A desktop is forked, as those of control planes are, where no program is given to execute; for
-    ``host`` see ``fork_desktop``.
+    A desktop or a control plane is forked where no program is given to execute; for ``host`` see
+    ``fork_desktop``.
     """
     process = _started(errors, arguments, {**os.environ, **(environment or {})}, program, host)
     try:
