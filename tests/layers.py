@@ -96,8 +96,8 @@ recording/pipeline: recording/disk recording/library recording/timing recording/
 recording/video: recording/timing
 tools: tools/command_line
 tools/agents/agent_context: desktop desktop/context tools/kit/support
-tools/agents/approvals: tools/agents/questions tools/conversation tools/kit tools/kit/support
-  tools/secrets tools/store
+tools/agents/approvals: desktop tools/agents/questions tools/conversation tools/kit
+  tools/kit/support tools/secrets tools/store
 tools/agents/chat_recordings: tools/agents/desktops tools/conversation tools/kit/support
   tools/secrets tools/store
 tools/agents/chat_repository: desktop/agent_socket tools/agents/costs tools/agents/desktops
@@ -309,7 +309,10 @@ OWNER = {
         "tools/decoder",
     },
     "ray": {"tools/cluster/placing"},
-    "psutil": {"desktop/metrics", "tools/cluster/gate", "tools/control_plane/metrics"},
+    "psutil": {
+        *("desktop/metrics", "tools/cluster/gate", "tools/control_plane/metrics"),
+        "tools/fleet",
+    },
     "pyautogui": {"desktop/attach"},
     "pytest": {"tools/pytest_plugin"},
     "rich": {"tools/commands/output"},

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
 from typing import Protocol
 
 from .report import StopReport
@@ -86,6 +85,10 @@ class Freezer:
         self._checked = threading.Event()
         self._thread: threading.Thread | None = None
         self._holders = 0
+        self._keyboard_holders = 0
+        """Holders that free the keyboard."""
+        self._looks = 0
+        """Passes of the thread since the first of these."""
         self._since = 0.0
         self._stopped: dict[tuple[int, int], ProcessFacts] = {}
         """By pid and start time, in the order in which they were stopped."""
@@ -103,30 +106,43 @@ class Freezer:
         finally:
             self.release()
 
-    def hold(self) -> None:
-        """Stop the processes; when this returns, each of them has got its signal."""
+    def hold(self, *, frees_keyboard: bool = True) -> None:
+        """Stop the processes; when this returns, each of them has got its signal.
+
+        With ``frees_keyboard``, which is for what a person types, X clients are killed while the
+        keyboard is grabbed.
+        """
         with self._lock:
             self._holders += 1
-            if self._holders > 1:
-                return
-            self._since = self._clock()
-            self._stopped, self._attempts, self._frozen = {}, {}, set()
-            self._processes.freeze()
-            for _ in range(MOST_PASSES):
-                if not self._pass():
-                    break
-            self._released.clear()
-            self._checked.clear()
-            self._thread = threading.Thread(target=self._watch, name="freeze", daemon=True)
-            self._thread.start()
+            checks = frees_keyboard and not self._keyboard_holders
+            self._keyboard_holders += frees_keyboard
+            if self._holders == 1:
+                self._begin()
+            if checks or self._holders == 1:
+                self._looks, self._checked = 0, threading.Event()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._watch, name="freeze", daemon=True)
+                self._thread.start()
+            checked = self._checked
         # In the thread, because an X server that hangs does not answer.
-        self._checked.wait(KEYBOARD_SECONDS)
+        if checks:
+            checked.wait(KEYBOARD_SECONDS)
 
-    def release(self) -> StopReport:
+    def _begin(self) -> None:
+        self._since = self._clock()
+        self._stopped, self._attempts, self._frozen = {}, {}, set()
+        self._processes.freeze()
+        for _ in range(MOST_PASSES):
+            if not self._pass():
+                break
+        self._released.clear()
+
+    def release(self, *, frees_keyboard: bool = True) -> StopReport:
         """End one hold; with the last one, continue the processes. Return what was stopped."""
         with self._lock:
             report = self.report()
             self._holders = max(0, self._holders - 1)
+            self._keyboard_holders = max(0, self._keyboard_holders - frees_keyboard)
             if self._holders or self._thread is None:
                 return report
             self._released.set()
@@ -157,16 +173,21 @@ class Freezer:
         """Continue everything, even while it is held; closing again does nothing."""
         with self._lock:
             self._holders = min(self._holders, 1)
+            self._keyboard_holders = 0
         if self._holders:
             self.release()
 
     def _watch(self) -> None:
-        for number in count():
+        while True:
+            with self._lock:
+                checked, looks = self._checked, self._keyboard_holders > 0
+                looks = looks and self._looks < KEYBOARD_PASSES
+                self._looks += 1
             # The X server learns of an end some milliseconds later.
-            while number < KEYBOARD_PASSES and self._free_keyboard():
+            while looks and self._free_keyboard():
                 if self._released.wait(END_SECONDS):
                     break
-            self._checked.set()
+            checked.set()
             if self._released.wait(INTERVAL):
                 return
             with self._lock:
@@ -229,10 +250,10 @@ def _identity(process: ProcessFacts) -> tuple[int, int]:
 class NoFreezer:
     """Stops nothing, where the agent's processes have no user of their own."""
 
-    def hold(self) -> None:
+    def hold(self, *, frees_keyboard: bool = True) -> None:
         """Do nothing."""
 
-    def release(self) -> StopReport:
+    def release(self, *, frees_keyboard: bool = True) -> StopReport:
         """Return an empty report."""
         return StopReport()
 

@@ -12,7 +12,7 @@ from fastapi import (
     WebSocket,
     WebSocketDisconnect,
 )
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from deskhand.desktop.errors import NotInControl
 from deskhand.vncbridge.errors import ClientGone
@@ -26,6 +26,9 @@ from .runtime import LeaseRuntime
 
 Json = dict[str, Any]
 PATH = "/api/v0/desktop/lease"
+PAUSE = "/api/v0/desktop/pause"
+LONGEST_PAUSE = 600.0
+"""Seconds; a longer pause is renewed, so that none outlasts the program that wants it."""
 LONGEST_WAIT = 60.0
 VIEWERS_INTERVAL = 2.0
 """Seconds between two readings of the number of viewers, which changes without a revision."""
@@ -58,6 +61,15 @@ class LeaseCall(BaseModel):
     """Key of the page or program that acts, as in the VNC stream's parameter; default: the name."""
     private: bool = True
     force: bool = False
+
+
+class PauseCall(BaseModel):
+    """A request for a pause of the agent's programs."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    seconds: Annotated[float, Field(ge=0, le=LONGEST_PAUSE)]
+    """Duration, counted from now; 0 ends a pause."""
 
 
 def router(
@@ -109,6 +121,21 @@ def router(
             # Only receiving reports that the client has gone, and `_send` may send nothing for
             # hours.
             await run_unless(_send(websocket, control, key, state), disconnected(websocket.receive))
+
+    return routes
+
+
+def pause_router(control: LeaseRuntime, forcing_allowed: Callable[[Request], bool]) -> APIRouter:
+    """Return the route of pauses, which administrators may call."""
+    routes = LazyRouter(tags=["desktop"])
+
+    @routes.post(PAUSE)
+    async def pause(call: PauseCall, request: Request) -> Json:
+        """Stop the agent's programs for a while, until an agent acts or a person takes control."""
+        if not forcing_allowed(request):
+            raise _refused()
+        control.pause(call.seconds)
+        return {"paused": control.paused}
 
     return routes
 

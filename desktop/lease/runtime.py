@@ -54,11 +54,11 @@ class Effects(Protocol):
 class ProcessFreezer(Protocol):
     """Stops the agent's processes. All methods block."""
 
-    def hold(self) -> None:
-        """Stop the processes."""
+    def hold(self, *, frees_keyboard: bool = True) -> None:
+        """Stop the processes; X clients that may have grabbed the keyboard are killed."""
 
-    def release(self) -> StopReport:
-        """Continue the processes."""
+    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+        """Continue the processes, unless they are also stopped for another reason."""
 
     def report(self) -> StopReport:
         """Return what is stopped now."""
@@ -68,6 +68,7 @@ class ProcessFreezer(Protocol):
 class _Applied:
     revision: int
     private: bool
+    paused: bool
     holder: tuple[Person | None, str | None]
     session: ControlSession | None
 
@@ -80,8 +81,9 @@ class LeaseRuntime:
         clock: Callable[[], float] = time.monotonic,
         freezer: ProcessFreezer | None = None,
     ) -> None:
-        """``freezer`` stops processes while a person is in private."""
+        """``freezer`` stops processes while a person is in private, and in a pause."""
         self.lease = LeaseRules()
+        self._paused_until = 0.0
         self._freezer = freezer or NoFreezer()
         self._session_stop = StopReport()
         self._last_stop = StopReport()
@@ -106,14 +108,34 @@ class LeaseRuntime:
             self._effects = None
             if self._timer is not None:
                 self._timer.cancel()
+            # The processes are ended by SIGTERM soon, which a stopped one does not get.
             if self._applied.private:
-                # The processes are ended by SIGTERM soon, which a stopped one does not get.
                 self._freezer.release()
+            if self._applied.paused:
+                self._freezer.release(frees_keyboard=False)
 
     @property
     def private(self) -> bool:
         """True while only the person in control may see the screen. Any thread may read it."""
         return self.lease.private
+
+    @property
+    def paused(self) -> bool:
+        """True in a pause, in which the processes are stopped unless a person is in control."""
+        return self._paused_until > self._clock()
+
+    def pause(self, seconds: float) -> None:
+        """Stop the processes for so long, and no longer than until an agent acts; 0 ends a pause.
+
+        They continue while a person is in control, unless in private.
+        """
+        with self._change() as now:
+            self._paused_until = now + seconds if seconds > 0 else 0.0
+
+    def end_pause(self) -> None:
+        """Continue the processes, because an agent acts or starts one."""
+        if self._paused_until:
+            self.pause(0.0)
 
     @property
     def revision(self) -> int:
@@ -161,6 +183,7 @@ class LeaseRuntime:
         """Check that an agent may act. Raises ``HumanInControl`` and ``HeldByChat``."""
         with self._change() as now:
             self.lease.check_act(chat, now)
+            self._paused_until = 0.0
 
     @contextmanager
     def acting(self, chat: str) -> Iterator[None]:
@@ -300,7 +323,7 @@ class LeaseRuntime:
             return
         if before.private != self._applied.private:
             self._effects.privacy_changed(self._applied.private)
-            self._freeze(self._applied.private)
+        self._freeze(before, self._applied)
         if before.session is not self._applied.session and self._applied.session is not None:
             self._last_stop = self._stop_of(self._applied.session)
             self._last_windows = tuple(self._windows)
@@ -315,18 +338,26 @@ class LeaseRuntime:
             self._wake_waiters()
         self._set_timer()
 
-    def _freeze(self, private: bool) -> None:
-        if private:
+    def _freeze(self, before: _Applied, now: _Applied) -> None:
+        # First what begins: nothing continues between a pause and privacy.
+        if now.private and not before.private:
             self._freezer.hold()
-        else:
+        if now.paused and not before.paused:
+            # Nobody types: a menu that has the keyboard stays as it is.
+            self._freezer.hold(frees_keyboard=False)
+        if before.private and not now.private:
             self._session_stop = self._session_stop.followed_by(self._freezer.release())
+        if before.paused and not now.paused:
+            self._freezer.release(frees_keyboard=False)
 
     def _stop_of(self, session: ControlSession) -> StopReport:
         """Return what was stopped in a session that has ended, and begin with the next one."""
         # Control may pass from one person in private to the next, and nothing continues between.
-        stop = self._session_stop.followed_by(self._freezer.report()).within(session.seconds)
+        stop = self._session_stop
+        if self._applied.private:
+            stop = stop.followed_by(self._freezer.report())
         self._session_stop = StopReport()
-        return stop
+        return stop.within(session.seconds)
 
     def _actor_changed(self, person_before: Person | None) -> bool:
         """Return whether another actor has control than the last one that had it.
@@ -346,7 +377,8 @@ class LeaseRuntime:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        deadline = self.lease.deadline()
+        known = self.lease.deadline(), self._paused_until if self.paused else None
+        deadline = min((one for one in known if one is not None), default=None)
         if deadline is not None:
             delay = max(0.0, deadline - self._clock())
             self._timer = asyncio.get_running_loop().call_later(delay, self._settle)
@@ -363,7 +395,8 @@ class LeaseRuntime:
 
     def _present(self) -> _Applied:
         lease = self.lease
-        return _Applied(lease.revision, lease.private, (lease.person, lease.chat), lease.last)
+        paused, holder = self.paused and lease.person is None, (lease.person, lease.chat)
+        return _Applied(lease.revision, lease.private, paused, holder, lease.last)
 
 
 def _session_json(session: ControlSession, now: float) -> Json:

@@ -43,7 +43,7 @@ from .screen import (
     WIDGETS,
     WINDOWS,
 )
-from .state import DISPLAY, LEASE, SECRET_COUNT, STATUS
+from .state import DISPLAY, LEASE, PAUSE, SECRET_COUNT, STATUS
 
 _DESKTOP = "/api/v0/desktop"
 _RECORDING = f"{_DESKTOP}/recordings/{{recording_id}}"
@@ -83,6 +83,7 @@ _CONTROL: ApiOperations = {
     f"GET {_DESKTOP}/lease": ApiOperation("read_lease", LEASE),
     f"POST {_DESKTOP}/lease": ApiOperation("change_lease", LEASE),
     f"DELETE {_DESKTOP}/lease": ApiOperation("end_lease", LEASE),
+    f"POST {_DESKTOP}/pause": ApiOperation("pause_programs", PAUSE),
     f"GET {_DESKTOP}/secrets": ApiOperation("count_secrets", SECRET_COUNT),
     f"POST {_DESKTOP}/secrets": ApiOperation("add_secrets", SECRET_COUNT),
     f"DELETE {_DESKTOP}/secrets": ApiOperation("clear_secrets"),

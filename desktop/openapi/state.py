@@ -54,6 +54,8 @@ LEASE = record(
     {"granted": described(FLAG, "True if a request for control succeeded.")},
 )
 
+PAUSE = record("Pause", {"paused": FLAG})
+
 _PROCESS = record("SessionProgram", {"running": FLAG, "pid": nullable(INTEGER)})
 _X_SERVER = record(
     "XServer",

@@ -346,6 +346,8 @@ class CommonParts:
         """
         if self.freezer is not None:
             self.lease.check_view()
+            # It would be stopped as soon as it runs.
+            self.lease.end_pause()
 
     def disk_refusal(self) -> str:
         """Return why no new content is accepted; empty if the disk is not low."""

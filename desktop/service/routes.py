@@ -34,7 +34,7 @@ from deskhand.desktop.git.api import router as git_router
 from deskhand.desktop.git.attribution_api import router as attribution_router
 from deskhand.desktop.git.watcher import Watcher
 from deskhand.desktop.isolation.environment import of_browser
-from deskhand.desktop.lease.api import may_force
+from deskhand.desktop.lease.api import may_force, pause_router
 from deskhand.desktop.lease.api import router as lease_router
 from deskhand.desktop.mcp.api import McpEndpoint, add_mcp
 from deskhand.desktop.mcp_client.api import router as mcp_client_router
@@ -153,7 +153,7 @@ def application(
         focus_router(screen.windows, recording.focus_tracker.focused_field, common.lease),
         *(() if screen.display is None else (screen.display,)),
         *_live_view(common, screen),
-        lease_router(common.lease, lambda: _viewer_count(screen.live_view), may_force),
+        *_control(common, screen),
         *(tokens_router(common.credentials), secrets_router(common.redactor)),
         _after(
             screen.wait_ready,
@@ -237,6 +237,13 @@ def _after(
 
 def _is_on_display(route: LazyRoute) -> bool:
     return any((method, route.path) in _ON_DISPLAY for method in route.methods or ())
+
+
+def _control(common: CommonParts, screen: ScreenAccess) -> tuple[APIRouter, APIRouter]:
+    return (
+        lease_router(common.lease, lambda: _viewer_count(screen.live_view), may_force),
+        pause_router(common.lease, may_force),
+    )
 
 
 def _waiting(

@@ -2,12 +2,22 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from tests.system.gated_model import PROVIDERS, gated_model, painted_report, plane_of
-from tests.system.services import DESKHAND, PATIENCE
+from tests.system.gated_model import (
+    COLOURS,
+    PROVIDERS,
+    gated_model,
+    painted_report,
+    painting,
+    plane_of,
+)
+from tests.system.services import DESKHAND, PATIENCE, service
 from tests.system.terminal import terminal
+from tests.system.test_pauses import stands_still
 
 RISKY = f"true {'harmless ' * 20}; rm -f nothing; echo once >> runs.txt"
 STEPS = [
@@ -91,3 +101,44 @@ def test_only_what_outlives_the_desktop_is_asked(tmp_path: Path) -> None:
         assert question["rules"] == ["delete"]
         assert question["call"]["arguments"] == {"command": stays}
         assert "ended\\\\n" in str(plane.get(f"/api/v0/chats/{spawned['chat_id']}/messages"))
+
+
+@pytest.mark.soak
+@pytest.mark.slow("a control plane of its own, and two desktops")
+def test_a_run_that_waits_gives_its_place_to_another_one(tmp_path: Path) -> None:
+    # No other program of this machine has this command line.
+    program = f"sleep {10_000_000 + os.getpid()}"
+    asks: list[dict[str, Any]] = [
+        {"calls": [{"execute": {"command": f"exec {program}", "run_in_background": True}}]},
+        {"calls": [{"request_human": {"reason": "Which colour?"}}]},
+        painted_report("Done."),
+    ]
+    flags = ("--data-dir", str(tmp_path / "data"), "--listen", "127.0.0.1:0")
+    with gated_model(asks, other=[painting(COLOURS[0]), painted_report("Other.")]) as model:
+        environment = model.environment | {
+            "DESKHAND_MOST_DESKTOPS": "1",
+            "DESKHAND_QUESTION_PLACE_SECONDS": "1",
+        }
+        with service(tmp_path / "x.log", "up", *flags, environment=environment) as plane:
+
+            def spawned(script: str) -> str:
+                given = {"prompt": "Go", "model": f"anthropic:{script}"}
+                return str(plane.tool("spawn_computer_use_agent", **given)["chat_id"])
+
+            def waited(chat: str) -> dict[str, Any]:
+                return dict(plane.tool("wait_agent", chat_id=chat, timeout_seconds=60))
+
+            first = spawned("gated")
+            assert waited(first)["requires_action"]["question"] == "Which colour?"
+            (stopped,) = processes(program)
+            assert waited(spawned("other"))["report"] == "Other."
+            assert stands_still(stopped) or os.geteuid() != 0
+            plane.post(f"/api/v0/chats/{first}/answer", {"answer": "Blue"})
+            assert waited(first)["report"] == "Done."
+            assert not stands_still(stopped)
+
+
+def processes(command: str) -> list[psutil.Process]:
+    """Return the processes of this machine with a command line."""
+    found = psutil.process_iter(["cmdline"])
+    return [one for one in found if " ".join(one.info["cmdline"] or ()) == command]

@@ -188,6 +188,7 @@ def _administer(asked: Documented) -> None:
     asked("POST", f"{DESKTOP}/secrets", json={"values": ["long enough"]})
     asked("GET", f"{DESKTOP}/secrets")
     asked("DELETE", f"{DESKTOP}/secrets")
+    asked("POST", f"{DESKTOP}/pause", json={"seconds": 0})
     assert asked("GET", "/metrics").startswith(b"# HELP")
     asked("POST", f"{DESKTOP}/lease", json={"action": "take", "name": "Ann"})
     asked("GET", f"{DESKTOP}/lease")

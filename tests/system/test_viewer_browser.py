@@ -93,10 +93,10 @@ class FrozenPrograms:
     def __init__(self, count: int, *running: str) -> None:
         self._report = StopReport(count, running, 1.0)
 
-    def hold(self) -> None:
+    def hold(self, *, frees_keyboard: bool = True) -> None:
         pass
 
-    def release(self) -> StopReport:
+    def release(self, *, frees_keyboard: bool = True) -> StopReport:
         return self._report
 
     def report(self) -> StopReport:

@@ -113,6 +113,10 @@ class Settings:
     approval: str = ""
     """``auto``, ``risky`` or ``every``: what a person must approve in chats that name nothing. By
     default ``risky`` with a real model, ``auto`` with a scripted one."""
+    question_seconds: int = 24 * 3600
+    """Time in which an approval must be answered; without an answer it is refused."""
+    question_place_seconds: int = 15 * 60
+    """Time after which an agent that waits for an answer gives the place of its desktop back."""
     notify_url: str = ""
     """Address to which the questions of agents are sent; empty: nowhere."""
     notify_secret: str = field(default="", repr=False)
@@ -214,7 +218,7 @@ def load(
     sandbox = values.get("browser_sandbox", SANDBOX_MODES[0])
     if sandbox not in SANDBOX_MODES:
         raise BadSetting("browser_sandbox", f"{sandbox!r} is none of {', '.join(SANDBOX_MODES)}")
-    _check_approval(values.get("approval", ""))
+    _check_approval(values)
     _check_models(values.get("effort", ""), values.get("model_requests", 1))
     _check_notify(values.get("notify_url", ""), values.get("notify_secret", ""))
     weight = values.get("desktop_cpu_weight", 0)
@@ -287,9 +291,13 @@ def _check_logs(level: str, form: str) -> None:
             raise BadSetting(f"log_{name}", f"{value!r} is none of {', '.join(known)}")
 
 
-def _check_approval(mode: str) -> None:
+def _check_approval(values: Mapping[str, Any]) -> None:
+    mode = values.get("approval", "")
     if mode and mode not in MODES:
         raise BadSetting("approval", f"{mode!r} is none of {', '.join(MODES)}")
+    for name in ("question_seconds", "question_place_seconds"):
+        if values.get(name, 1) < 1:
+            raise BadSetting(name, "give 1 or more")
 
 
 def _check_notify(url: str, secret: str) -> None:

@@ -27,9 +27,6 @@ APPROVE, REFUSE, ALWAYS = "approve", "refuse", "always"
 DECISIONS = (APPROVE, REFUSE, ALWAYS)
 """Answers to an approval; ``always`` also approves what the same rules find later in the chat."""
 
-APPROVAL_SECONDS = 300.0
-"""Time in which an approval must be answered."""
-
 _SYNONYMS = {
     **dict.fromkeys(("approve", "approved", "yes", "y", "ok", "ja"), APPROVE),
     **dict.fromkeys(("refuse", "refused", "no", "n", "nein", "deny"), REFUSE),

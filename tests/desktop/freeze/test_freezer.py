@@ -115,6 +115,23 @@ def test_the_keyboard_is_checked_again_for_requests_that_were_on_their_way() -> 
     assert "kill 7" not in table.did
 
 
+def test_a_pause_kills_nobody_who_has_the_keyboard_until_a_person_types() -> None:
+    table = Table(7)
+    client, table.connected = table.found[7], {7}
+    held = Freezer(table, lambda: Origins(UID), keyboard_grabbed=lambda: 7 in table.found)
+    held.hold(frees_keyboard=False)
+    for person in (1, 2):
+        table.wait_passes(2)
+        assert table.did.count("kill 7") == person - 1
+        held.hold()
+        assert table.did.count("kill 7") == person
+        held.release()
+        table.found = {7: client}
+    assert "thaw" not in table.did
+    held.release(frees_keyboard=False)
+    assert table.did.count("thaw") == 1
+
+
 def test_a_child_that_was_forked_meanwhile_is_stopped_before_hold_returns() -> None:
     table = Table(7)
     table.forks = [8]

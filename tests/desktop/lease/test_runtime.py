@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
+from deskhand.desktop.freeze.report import StopReport
 from deskhand.desktop.lease.handover import LeaseEffects, activity_summary
 from deskhand.desktop.lease.lease import IDLE_CHAT, ControlSession, Person
 from deskhand.desktop.lease.privacy import PrivacyMode
-from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime
+from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime, ProcessFreezer
 
 ANN = Person("Ann", "a")
 LIMIT = 20.0
@@ -17,11 +18,11 @@ LIMIT = 20.0
 class Scene:
     """A lease, a clock that stands still, and what its changes did, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, freezer: ProcessFreezer | None = None) -> None:
         self.now = 100.0
         self.did: list[Any] = []
         self.privacy = PrivacyMode(lambda: self.now)
-        self.leasing = LeaseRuntime(lambda: self.now)
+        self.leasing = LeaseRuntime(lambda: self.now, freezer)
         self.effects = LeaseEffects(
             privacy=self.privacy,
             selections=lambda: None,
@@ -235,3 +236,75 @@ def test_a_program_acts_like_a_chat_and_not_while_a_person_is_in_control() -> No
         assert not scene.leasing.agent_acts("vnc-agent:2")
 
     assert Scene().play(scenario).count("note activity of agent") == 2
+
+
+class FakeFreezer:
+    """Notes its holds."""
+
+    def __init__(self) -> None:
+        self.holders: list[bool] = []
+
+    @property
+    def held(self) -> bool:
+        return bool(self.holders)
+
+    def hold(self, *, frees_keyboard: bool = True) -> None:
+        self.holders.append(frees_keyboard)
+
+    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+        report = self.report()
+        self.holders.remove(frees_keyboard)
+        return report
+
+    def report(self) -> StopReport:
+        return StopReport(3, (), 5.0) if self.held else StopReport()
+
+
+def test_a_pause_stops_the_processes_until_they_are_needed() -> None:
+    freezer = FakeFreezer()
+    scene = Scene(freezer)
+
+    async def scenario(scene: Scene) -> None:
+        leasing = scene.leasing
+        leasing.pause(60.0)
+        assert freezer.held
+        leasing.check_view()
+        assert freezer.held
+        with leasing.acting("one"):
+            assert not freezer.held
+        leasing.pause(60.0)
+        leasing.end_pause()
+        leasing.end_pause()
+        assert not freezer.held
+        leasing.pause(60.0)
+        leasing.take(ANN, private=False, take_over_on_timeout=True, force=False)
+        assert not freezer.held
+        scene.now += 30.0
+        leasing.release("a")
+        # What a pause stopped was not stopped by the person's session.
+        assert leasing.state()["last"]["stopped"]["count"] == 0
+        assert freezer.held
+        scene.take()
+        assert freezer.holders == [True]
+        leasing.pause(0.0)
+        assert freezer.holders == [True]
+        leasing.release("a")
+        assert leasing.state()["last"]["stopped"]["count"] == 3
+        assert not freezer.held
+        leasing.pause(60.0)
+        scene.now += 60.0
+        assert not leasing.paused
+
+    scene.play(scenario)
+    assert not freezer.held
+
+
+def test_a_pause_does_not_outlast_the_service() -> None:
+    freezer = FakeFreezer()
+
+    async def scenario(scene: Scene) -> None:
+        scene.leasing.pause(60.0)
+        assert freezer.held
+
+    Scene(freezer).play(scenario)
+    assert not freezer.held

@@ -236,6 +236,13 @@ def test_approvals_have_one_of_three_modes() -> None:
         load({"approval": "never"}, {}, "", Path("/d"))
 
 
+@pytest.mark.parametrize("name", ["question_seconds", "question_place_seconds"])
+def test_a_question_has_time(name: str) -> None:
+    assert getattr(load({}, {}, f"{name} = 1", Path("/d")), name) == 1
+    with pytest.raises(BadSetting, match=f"{name}: give 1 or more"):
+        load({}, {}, f"{name} = 0", Path("/d"))
+
+
 def test_notifications_need_an_address_and_a_secret() -> None:
     hook = {"notify_url": "https://example.com/hook?x=1", "notify_secret": "0123456789abcdef"}
     loaded = load(hook, {}, "", Path("/d"))

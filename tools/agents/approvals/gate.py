@@ -13,9 +13,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from deskhand.desktop.durations import format_duration
 from deskhand.tools.agents.questions.questions import NewQuestion, Questions
 from deskhand.tools.conversation.conversation import ToolCall
-from deskhand.tools.conversation.question import APPROVAL_SECONDS, ChatQuestion, QuestionState
+from deskhand.tools.conversation.question import ChatQuestion, QuestionState
 from deskhand.tools.conversation.restrictions import ChatRestrictions, default_approval
 from deskhand.tools.conversation.titles import step_title
 from deskhand.tools.conversation.views import ChatView
@@ -41,8 +42,8 @@ LOOKS_ONLY = (
 )
 REFUSED = "Not done: a person refused this call. Do not try to reach the same in another way."
 NO_ANSWER = (
-    "Not done: no person answered within {minutes:g} minutes, which counts as a refusal. Go on "
-    "without it, or report what you need."
+    "Not done: no person answered within {}, which counts as a refusal. Go on without it, or "
+    "report what you need."
 )
 FOCUS_CHANGED = (
     "Not done: it was approved, but meanwhile another window or field got the keyboard. Take a "
@@ -84,7 +85,7 @@ class CallGate:
         questions: Questions,
         chat_id: str,
         restrictions: ChatRestrictions,
-        seconds: float = APPROVAL_SECONDS,
+        seconds: float,
     ) -> None:
         self._questions = questions
         self._chat_id = chat_id
@@ -157,7 +158,7 @@ class CallGate:
         focus: tuple[Callable[[], Awaitable[FocusFacts]], FocusFacts] | None,
     ) -> GateDecision:
         if question.state is QuestionState.EXPIRED:
-            return GateDecision(NO_ANSWER.format(minutes=self._seconds / 60))
+            return GateDecision(NO_ANSWER.format(format_duration(self._seconds)))
         if not question.approved:
             return GateDecision(REFUSED)
         if focus is not None:
@@ -171,16 +172,21 @@ class CallGate:
 
 
 class CallGates:
-    """Makes the gates of chats; ``setting`` is the mode of chats that name none, may be empty."""
+    """Makes the gates of chats; ``setting`` is the mode of chats that name none, may be empty.
 
-    def __init__(self, questions: Questions, setting: str) -> None:
+    ``seconds`` is the time in which an approval must be answered.
+    """
+
+    def __init__(self, questions: Questions, setting: str, seconds: float) -> None:
         self.questions = questions
         self._setting = setting
+        self._seconds = seconds
 
     def __call__(self, view: ChatView, *, scripted: bool) -> CallGate:
         """Return the gate of a chat; ``scripted`` if no real model drives it."""
         mode = view.restrictions.approval or default_approval(self._setting, scripted=scripted)
-        return CallGate(self.questions, view.id, replace(view.restrictions, approval=mode))
+        restrictions = replace(view.restrictions, approval=mode)
+        return CallGate(self.questions, view.id, restrictions, self._seconds)
 
 
 _ASK_THEMSELVES = frozenset(("request_human", "approve_mcp_server"))

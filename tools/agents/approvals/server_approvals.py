@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from deskhand.tools.agents.questions.questions import NewQuestion
-from deskhand.tools.conversation.question import APPROVAL_SECONDS, ChatQuestion
+from deskhand.tools.conversation.question import ChatQuestion
 from deskhand.tools.kit.mcp_tools import APPROVE, WaitingServer
 from deskhand.tools.kit.support.spec import ToolContext
 from deskhand.tools.store import chats
@@ -40,9 +40,12 @@ class ServerApprovals:
         store: Store,
         questions: AskedPeople,
         now: Callable[[], float],
+        seconds: float,
         *,
         trust: bool = False,
     ) -> None:
+        """Ask for answers within ``seconds``."""
+        self._seconds = seconds
         self._store = store
         self._questions = questions
         self._now = now
@@ -72,7 +75,7 @@ class ServerApprovals:
                 context.tool_call_id,
                 "approval",
                 visible(server.question),
-                APPROVAL_SECONDS,
+                self._seconds,
                 call={"tool": APPROVE, "title": server.name, "arguments": {"server": server.name}},
                 rules=(MCP_SERVER,),
             )

@@ -127,13 +127,14 @@ class Chats:
         self._repository = ChatRepository(store, self._hub, settings, now, clock)
         self.assignment = DesktopAssignment(self._repository, machines, clock)
         self._recordings = ChatRecordings(stored_files, self._recording_started, self._secrets)
-        self.questions = Questions(self._repository, audit)
+        self.questions = Questions(self._repository, audit, self.assignment.given_places)
         self.answer = self.questions.answer
         start_files = StartFiles(store, stored_files, self.assignment.machine)
         self._runner = TurnRunner(
             *(self._repository, models, self.assignment, self._recordings, self._computer, clock),
             self._secrets.mask,
-            *(CallGates(self.questions, settings.approval), start_files, lost_recordings),
+            CallGates(self.questions, settings.approval, settings.question_seconds),
+            *(start_files, lost_recordings),
         )
         self._runner.on_turn_end = stored_files.pack_soon
         if lost_recordings is not None:
@@ -154,8 +155,7 @@ class Chats:
         self.archive, self.delete = removal.archive, removal.delete
         self.remove_archived, self.release_desktop = removal.remove_archived, removal.release
         self.activities = RunActivities(self._repository, self, self._resolve, self._turns.start)
-        approvals = ServerApprovals(store, self.questions, now, trust=settings.trust_mcp_servers)
-        self._tools = self._chat_tools(tools, parent_tools, approvals, pictures)
+        self._tools = self._chat_tools(tools, parent_tools, pictures)
         used = self._repository, self.assignment, self._tools, self._secrets, start_files
         outside = OutsideCalls(*used)
         self.call_tool, self.end_cut_off_calls = outside.call, outside.end_cut_off
@@ -166,9 +166,13 @@ class Chats:
         self,
         tools: Sequence[Tool],
         parent_tools: Sequence[Tool],
-        approvals: ServerApprovals,
         pictures: ForeignPictures | None,
     ) -> ChatTools:
+        repository, settings = self._repository, self._repository.settings
+        approvals = ServerApprovals(
+            *(repository.store, self.questions, repository.now, settings.question_seconds),
+            trust=settings.trust_mcp_servers,
+        )
         attachments = Attachments(self._repository, self._files, self.assignment.machine)
         return ChatTools(
             machine=(*tools, AttachFileTool(attachments), *mcp_tools(approvals, pictures)),

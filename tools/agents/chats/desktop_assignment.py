@@ -22,6 +22,7 @@ from weakref import WeakValueDictionary
 
 from deskhand.desktop.network.egress import Egress, from_json
 from deskhand.tools.agents.chat_repository.repository import ChatRepository
+from deskhand.tools.agents.desktops.given_places import GivenPlaces
 from deskhand.tools.agents.desktops.pool import DesktopPool
 from deskhand.tools.agents.desktops.ports import DesktopMachine, DesktopSource
 from deskhand.tools.agents.workdirs.rows import start_of
@@ -54,6 +55,9 @@ class DesktopAssignment:
         common = (self._forget, self._in_use, clock)
         self._displayed = DesktopPool(machines, limit, *common)
         self._plain = DesktopPool(machines, WITHOUT_DISPLAY * limit, *common)
+        pools = self._displayed, self._plain
+        after = repository.settings.question_place_seconds
+        self.given_places = GivenPlaces(pools, self.machine, self._works, after)
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._calls: Counter[str] = Counter()
         """Running calls from outside, by root chat."""
@@ -349,7 +353,12 @@ class DesktopAssignment:
         return self._locks.setdefault(chat_id, asyncio.Lock())
 
     async def _in_use(self, chat_id: str, desktop_id: str) -> bool:
-        if self._calls[chat_id] > 0 or await self._machines.in_use(desktop_id):
+        used = await self._machines.in_use(desktop_id)
+        return used or await self._works(chat_id, desktop_id)
+
+    async def _works(self, chat_id: str, desktop_id: str) -> bool:
+        """Return whether a chat at work, or a call from outside, uses the desktop of a chat."""
+        if self._calls[chat_id] > 0:
             return True
         busy = await self._repository.store.read(lambda s: chats.in_states(s, tuple(BUSY)))
         return any(

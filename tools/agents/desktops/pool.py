@@ -1,4 +1,8 @@
-"""The places for desktops of chats, up to a limit, and the queue of chats that wait for one."""
+"""The places for desktops of chats, up to a limit, and the queue of chats that wait for one.
+
+A chat that waits long for a person gives its place back and keeps its desktop, which does not count
+while the machine has memory for further ones. It queues for a place before it works on.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -40,6 +44,8 @@ class DesktopPool:
         """Id of the desktop by chat; ``None`` while it starts."""
         self._resting: dict[str, float] = {}
         """Chats whose desktop is idle, and since when; the longest idle first."""
+        self._given: set[str] = set()
+        """Chats that have given their place back and keep their desktop."""
         self._waiting: dict[str, asyncio.Event] = {}
         self._above: dict[str, frozenset[str]] = {}
         """Ancestors of the chats that wait."""
@@ -53,7 +59,7 @@ class DesktopPool:
         if chat_id not in self._expected:
             return None
         # Idle desktops count as room, because they end as soon as another chat needs one.
-        room = self._limit - len(self._desktops) + len(self._resting)
+        room = self._limit - self._taken() + len(self._resting)
         position = len(self._waiting) + list(self._expected).index(chat_id) + 1 - max(room, 0)
         return position if position > 0 else None
 
@@ -107,6 +113,22 @@ class DesktopPool:
         self._desktops[chat_id] = desktop_id
         return desktop_id
 
+    def give_back(self, chat_id: str) -> None:
+        """Give the place of a chat to others; it keeps its desktop."""
+        if self._desktops.get(chat_id):
+            self._given.add(chat_id)
+            self._wake()
+
+    async def take_again(self, chat_id: str) -> None:
+        """Return when a chat that gave its place back has one again, in its turn of the queue."""
+        if chat_id in self._given and self.held(chat_id) is not None:
+            await self._wait_for_room(chat_id, ())
+        self.keep(chat_id)
+
+    def keep(self, chat_id: str) -> None:
+        """Give a chat its place again at once, even if there are too many then."""
+        self._given.discard(chat_id)
+
     def rest(self, chat_id: str) -> None:
         """Mark the desktop as idle: it may be released when another chat needs one."""
         self._expected.pop(chat_id, None)
@@ -159,10 +181,12 @@ class DesktopPool:
         """Free the place of a chat; its desktop continues."""
         self._resting.pop(chat_id, None)
         self._desktops.pop(chat_id, None)
+        self._given.discard(chat_id)
         self._wake()
 
     async def _wait_for_room(self, chat_id: str, above: Collection[str]) -> None:
-        self._desktops.pop(chat_id, None)
+        if chat_id not in self._given:
+            self._desktops.pop(chat_id, None)
         woken = self._waiting[chat_id] = asyncio.Event()
         self._above[chat_id] = frozenset(above)
         try:
@@ -179,7 +203,7 @@ class DesktopPool:
 
     async def _is_deadlock(self) -> bool:
         """Return whether every desktop is kept by a chat above one that waits here."""
-        if len(self._desktops) < self._limit:
+        if self._taken() < self._limit:
             return False
         waited = frozenset[str]().union(*self._above.values())
         for chat_id in list(self._desktops):
@@ -190,19 +214,27 @@ class DesktopPool:
         return True
 
     async def _room(self, chat_id: str) -> bool:
-        if self.position(chat_id) != 1:
+        counts = chat_id in self._given and not self._machines.has_memory()
+        # A desktop that counts all the same takes nothing from those before it in the queue.
+        if self.position(chat_id) != 1 and not counts:
             return False
         # Desktops that ended by themselves no longer count.
         for chat, desktop_id in list(self._desktops.items()):
             if desktop_id is not None and not self._machines.known(desktop_id):
                 self._resting.pop(chat, None)
+                self._given.discard(chat)
                 del self._desktops[chat]
         for resting in list(self._resting):
-            if len(self._desktops) < self._limit:
+            if self._taken(chat_id) < self._limit:
                 break
             if not await self._in_use(resting):
                 await self._release_resting(resting)
-        return len(self._desktops) < self._limit
+        return self._taken(chat_id) < self._limit
+
+    def _taken(self, besides: str = "") -> int:
+        """Return the number of places that are taken, but for one of the chat ``besides``."""
+        given = self._given if self._machines.has_memory() else ()
+        return sum(chat != besides and chat not in given for chat in self._desktops)
 
     async def _in_use(self, chat_id: str) -> bool:
         desktop_id = self._desktops.get(chat_id)

@@ -81,6 +81,9 @@ class DesktopSource(Protocol):
     def has_display(self, desktop_id: str) -> bool:
         """Return whether the display of a desktop has been started."""
 
+    def has_memory(self) -> bool:
+        """Return whether there is memory for one more desktop."""
+
     def chat_of(self, desktop_id: str) -> str | None:
         """Return the chat that a desktop was started for, ``None`` if a person started it."""
 
@@ -179,6 +182,10 @@ class ChatSettings:
     action_seconds: float = 5.0
     """For an action that runs at the end of the program; afterwards it is cut off."""
     """The same limit when the whole program ends; the service manager must not lose patience."""
+    question_seconds: float = 24 * 3600.0
+    """Time in which an approval must be answered."""
+    question_place_seconds: float = 15 * 60.0
+    """Time for which a chat that waits for an answer keeps its place among the desktops."""
     approval: str = "auto"
     """Mode of approvals of chats that name none; empty for the one that fits the model."""
     trust_mcp_servers: bool = False

@@ -34,7 +34,7 @@ class ChatWaits:
         self._publish = publish
         self._waits: defaultdict[str, list[WaitingFor]] = defaultdict(list)
         self._paused: defaultdict[str, float] = defaultdict(float)
-        """Seconds for which each chat has waited for the database since it was last at rest."""
+        """Seconds since each chat was last at rest that are not charged to its budget."""
         self._waited: defaultdict[str, float] = defaultdict(float)
         """Seconds for which each chat has waited for anything since it was last at rest."""
         self._for_person: dict[str, HumanControlWaits] = {}
@@ -83,6 +83,10 @@ class ChatWaits:
     def paused_seconds(self, chat_id: str) -> float:
         """Return the seconds for which a turn could not work, which are not charged to it."""
         return self._paused.get(chat_id, 0.0)
+
+    def not_charged(self, chat_id: str, seconds: float) -> None:
+        """Leave the seconds for which a turn has waited for an answer out of its budget."""
+        self._paused[chat_id] += seconds
 
     def waited_seconds(self, chat_id: str) -> float:
         """Return the seconds for which a turn has waited for people or the database."""

@@ -17,8 +17,10 @@ truth: the futures of this process only wake the waits for it.
 """
 
 import asyncio
+import math
 import uuid
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
@@ -54,6 +56,13 @@ class NewQuestion:
     rules: tuple[str, ...] = ()
 
 
+class ChargedWaits(Protocol):
+    """The times for which turns are not charged."""
+
+    def not_charged(self, chat_id: str, seconds: float) -> None:
+        """Leave seconds of a chat's turn out of its budget."""
+
+
 class AskingChats(Protocol):
     """The chats, whose states change with their questions."""
 
@@ -64,6 +73,10 @@ class AskingChats(Protocol):
     @property
     def now(self) -> Callable[[], float]:
         """Unix time in seconds."""
+
+    @property
+    def waits(self) -> ChargedWaits:
+        """The waits of the chats, which their budgets leave out."""
 
     @property
     def generation_of(self) -> Callable[[str], int]:
@@ -100,10 +113,30 @@ class ChatNotices(Protocol):
         """Send what was committed just now."""
 
 
-class Questions:
-    """The questions of all chats; those that are asked are reported to ``notices``."""
+class WaitingPlaces(Protocol):
+    """The places of desktops whose chats wait for a person."""
 
-    def __init__(self, chats: AskingChats, events: QuestionEvents | None = None) -> None:
+    @property
+    def after_seconds(self) -> float:
+        """Time of waiting after which a chat gives its place back."""
+
+    def given_back(self, chat_id: str) -> AbstractAsyncContextManager[None]:
+        """Give the place of a chat back while the body runs, then wait for one."""
+
+
+class Questions:
+    """The questions of all chats; those that are asked are reported to ``notices``.
+
+    A chat that waits for long gives its place back by ``places``.
+    """
+
+    def __init__(
+        self,
+        chats: AskingChats,
+        events: QuestionEvents | None = None,
+        places: WaitingPlaces | None = None,
+    ) -> None:
+        self._places = places
         self._chats = chats
         self._events = events
         self.notices: ChatNotices | None = None
@@ -117,11 +150,13 @@ class Questions:
             # Before the question can be read by anybody who may answer it.
             wait: asyncio.Future[ChatQuestion] = asyncio.get_running_loop().create_future()
             self._waits[wanted.step_id] = wanted.chat_id, wait
+            began = self._chats.now()
             try:
                 question = await self.of_step(wanted.step_id) or await self._inserted(wanted)
                 return await self._closed(question, wait) if question.is_open else question
             finally:
                 del self._waits[wanted.step_id]
+                self._chats.waits.not_charged(wanted.chat_id, self._chats.now() - began)
 
     async def ask_person(self, context: ToolContext, text: str) -> str:
         """Ask a person for a tool, without a limit of time; return the answer.
@@ -235,14 +270,25 @@ class Questions:
     async def _closed(
         self, question: ChatQuestion, wait: asyncio.Future[ChatQuestion]
     ) -> ChatQuestion:
-        left = None
-        if question.deadline is not None:
-            left = max(0.0, question.deadline - self._chats.now())
-        try:
-            async with asyncio.timeout(left):
-                return await wait
-        except TimeoutError:
-            return await self._expired(question)
+        deadline = math.inf if question.deadline is None else question.deadline
+        after = math.inf if self._places is None else self._places.after_seconds
+        given = question.asked_at + after
+        await self._wait_until(min(deadline, given), wait)
+        if wait.done() or self._places is None or deadline <= given:
+            return await self._ended(question, wait)
+        async with self._places.given_back(question.chat_id):
+            await self._wait_until(deadline, wait)
+            return await self._ended(question, wait)
+
+    async def _wait_until(self, moment: float, wait: asyncio.Future[ChatQuestion]) -> None:
+        left = None if moment == math.inf else max(0.0, moment - self._chats.now())
+        # The wait itself is not cancelled: an answer may come in the next moment.
+        await asyncio.wait({wait}, timeout=left)
+
+    async def _ended(
+        self, question: ChatQuestion, wait: asyncio.Future[ChatQuestion]
+    ) -> ChatQuestion:
+        return wait.result() if wait.done() else await self._expired(question)
 
     async def _expired(self, question: ChatQuestion) -> ChatQuestion:
         found: list[ChatQuestion] = []

@@ -231,6 +231,8 @@ def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunchin
         desktops=desktops,
         egress=egress,
         approval=settings.approval,
+        question_seconds=settings.question_seconds,
+        question_place_seconds=settings.question_place_seconds,
         trust_mcp_servers=trust,
         context=any(os.environ.get(name) for name in VARIABLES),
     )

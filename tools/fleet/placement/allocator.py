@@ -9,6 +9,7 @@ from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
 from deskhand.tools.fleet.errors import DesktopNotStarted, ProfileTaken, UnknownDesktop
+from deskhand.tools.fleet.machine_memory import memory_left
 from deskhand.tools.templates.errors import TemplateError
 
 from .chat_desktop import ChatCaller, DesktopMachine
@@ -102,6 +103,10 @@ class DesktopAllocator:
     def on_wanted(self, show: Callable[[str], Awaitable[None]]) -> None:
         """Await ``show`` with the id of each desktop whose display is used for the first time."""
         self._fleet.on_use = show
+
+    def has_memory(self) -> bool:
+        """Return whether this machine has memory for one more desktop."""
+        return memory_left()
 
     def has_display(self, desktop_id: str) -> bool:
         """Return whether the display of a desktop has been started."""

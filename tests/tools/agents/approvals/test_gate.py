@@ -89,7 +89,7 @@ def test_a_risky_call_is_performed_after_a_person_has_approved_it(
             assert (question["kind"], question["rules"]) == ("approval", ["delete"])
             assert question["question"].endswith("because it deletes something (rm).")
             assert question["call"]["arguments"] == {"command": "rm x"}
-            assert question["deadline"] - question["asked_at"] == 300
+            assert question["deadline"] - question["asked_at"] == 24 * 3600
         assert tool.run == run
         assert run or "Not done: a person refused" in results(model)[0]
 
@@ -146,15 +146,16 @@ def test_every_asks_before_each_action_and_auto_before_none(tmp_path: Path) -> N
 def test_no_answer_in_time_is_a_refusal(tmp_path: Path) -> None:
     async def scenario() -> None:
         tool, model, now = Command(), removing("rm x"), Clock()
+        settings = replace(RISKY, question_seconds=300.0)
         async with open_chats(
-            tmp_path, {"parent": model}, settings=RISKY, tools=(tool,), now=now
+            tmp_path, {"parent": model}, settings=settings, tools=(tool,), now=now
         ) as p:
             chat = await p.chats.create(prompt="Go")
             await p.until(chat.id, "waiting")
             row = await p.store.read(lambda s: s.scalar(text("SELECT state FROM questions")))
         assert row == "expired"
         assert tool.run == []
-        assert "no person answered within 5 minutes" in results(model)[0]
+        assert "no person answered within 5m0s" in results(model)[0]
 
     asyncio.run(scenario())
 

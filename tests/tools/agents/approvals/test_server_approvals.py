@@ -102,7 +102,7 @@ def test_chats_that_ask_for_the_same_server_lose_no_answer(
         async with open_chats(tmp_path) as p:
             chats = [(await p.chats.create(prompt=None)).id for _ in answers]
             asked = Answers(dict(zip(chats, answers, strict=True)))
-            approvals = ServerApprovals(p.store, asked, lambda: 2.0)
+            approvals = ServerApprovals(p.store, asked, lambda: 2.0, 60.0)
             server = WaitingServer("a", DIGEST, "run x")
             for chat in chats:
                 context = ToolContext(chat, "call", FakeMachine())

@@ -302,6 +302,8 @@ class FakeMachines:
     """The desktop that got each profile last."""
     plain: set[str] = field(default_factory=set)
     """Desktops without a display."""
+    memory: bool = True
+    """Whether there is memory for one more desktop."""
     chats: dict[str, str] = field(default_factory=dict)
     """The chat of each desktop that was acquired."""
     generations: Generations = field(default_factory=Generations)
@@ -341,6 +343,9 @@ class FakeMachines:
             waits, self.next_start = self.next_start, None
             await waits()
         return desktop_id
+
+    def has_memory(self) -> bool:
+        return self.memory
 
     async def check_template(self, name: str) -> None:
         if name != "office":

@@ -299,3 +299,68 @@ def test_only_named_desktops_at_rest_and_not_in_use_make_room() -> None:
         assert fixture.machines.released == [ids["a"]]
 
     _run(4, scenario)
+
+
+async def begun(work: Awaitable[object]) -> asyncio.Task[object]:
+    task = asyncio.ensure_future(work)
+    await asyncio.sleep(0)
+    return task
+
+
+def test_a_place_that_was_given_back_serves_another_chat() -> None:
+    async def scenario(fixture: Bench) -> None:
+        first = await fixture.acquire("a")
+        fixture.pool.give_back("a")
+        assert await fixture.acquire("b") != first
+        assert (fixture.pool.held("a"), fixture.machines.released) == (first, [])
+        again = await begun(fixture.pool.take_again("a"))
+        other = await begun(fixture.acquire("c"))
+        assert [fixture.pool.position(chat) for chat in "abc"] == [1, None, 2]
+        fixture.pool.rest("b")
+        await again
+        assert fixture.taken == ["b"]
+        assert (fixture.pool.held("a"), fixture.pool.position("c")) == (first, 1)
+        fixture.pool.rest("a")
+        await other
+
+    _run(1, scenario)
+
+
+def test_a_desktop_whose_place_was_given_back_counts_without_memory() -> None:
+    async def scenario(fixture: Bench) -> None:
+        await fixture.acquire("a")
+        fixture.machines.memory = False
+        fixture.pool.give_back("a")
+        other = await begun(fixture.acquire("b"))
+        assert fixture.pool.position("b") == 1
+        # It has its own place still.
+        await fixture.pool.take_again("a")
+        fixture.pool.give_back("a")
+        fixture.machines.memory = True
+        await fixture.pool.release_idle(1800.0)
+        await other
+
+    _run(1, scenario)
+
+
+def test_a_place_is_taken_again_without_a_wait_if_that_is_not_needed() -> None:
+    async def scenario(fixture: Bench) -> None:
+        # Of a chat without a desktop, nothing is given back.
+        fixture.pool.give_back("a")
+        await fixture.pool.take_again("a")
+        await fixture.acquire("a")
+        await fixture.pool.take_again("a")
+        fixture.pool.give_back("a")
+        await fixture.acquire("b")
+        # After a cancellation there may be one too many.
+        fixture.pool.keep("a")
+        other = await begun(fixture.acquire("c"))
+        await fixture.pool.release("b")
+        assert fixture.pool.position("c") == 1
+        fixture.pool.give_back("a")
+        await other
+        fixture.machines.desktops.clear()
+        # Its desktop was lost meanwhile.
+        await fixture.pool.take_again("a")
+
+    _run(1, scenario)

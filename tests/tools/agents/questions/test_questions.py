@@ -4,12 +4,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
+from deskhand.tools.agents.desktops.ports import ChatSettings
 from deskhand.tools.agents.providers.port import Prompt
-from deskhand.tools.conversation.conversation import Image, Text, ToolResult
+from deskhand.tools.conversation.conversation import Image, Text, ToolCall, ToolResult
 from deskhand.tools.conversation.errors import BadChatRequest, IllegalMove, QuestionClosed
 from deskhand.tools.store.errors import UnknownRow
 from tests.tools.agents.chats.fakes import (
     Hold,
+    OpenChats,
     ScriptedModel,
     act,
     after_a_kill,
@@ -229,5 +231,86 @@ def test_stopping_everything_stops_all_that_is_at_work(tmp_path: Path) -> None:
                 done = await p.chats.activities.of(chat.id, (), conversation=True)
                 assert [one.words for one in done] == ["Ada stopped the agent"]
             assert await p.chats.stop_all() == 0
+
+    asyncio.run(scenario())
+
+
+PAUSE = "/api/v0/desktop/pause"
+IMPATIENT = ChatSettings("http://plane", desktops=1, question_place_seconds=0.0, action_seconds=0.0)
+
+
+def pauses(p: OpenChats, desktop_id: str) -> list[float]:
+    """Return the durations of the pauses of a desktop; 0 is the end of one."""
+    requests = p.machines.desktops[desktop_id].requests
+    return [body["seconds"] for _, path, body in requests if path == PAUSE]
+
+
+def test_a_chat_that_waits_gives_its_place_back_and_queues_when_it_is_answered(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        hold, order = Hold(report("Other")), []
+
+        async def goes_on(_: Prompt) -> list[Text | ToolCall]:
+            order.append("goes on")
+            return [report("Signed in")]
+
+        models = {"one": ScriptedModel([list(ASKS), goes_on]), "two": ScriptedModel([hold])}
+        async with open_chats(tmp_path, models, settings=IMPATIENT) as p:
+            one = await p.chats.create(prompt="Go", mode="computer_use", model="one")
+            await p.until(one.id, "requires_action")
+            two = await p.chats.create(prompt="Go", mode="computer_use", model="two")
+            await hold.reached.wait()
+            assert (await p.chats.get(two.id)).desktop_id == "desktop-2"
+            assert pauses(p, "desktop-1") == [90.0]
+            await p.chats.answer(one.id, "Done")
+            assert (await p.chats.get(one.id)).state == "running"
+            # It stands still until it has a place.
+            assert pauses(p, "desktop-1") == [90.0]
+            order.append("free")
+            hold.released.set()
+            await p.until(one.id, "waiting")
+            assert order == ["free", "goes on"]
+            assert pauses(p, "desktop-1") == [90.0, 0.0]
+            assert (await p.chats.get(one.id)).report == "Signed in"
+            assert p.machines.acquired == [one.id, two.id]
+            assert p.machines.released == ["desktop-2"]
+
+    asyncio.run(scenario())
+
+
+def test_a_chat_that_is_stopped_does_not_queue(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        hold = Hold(report("Other"))
+        models = {"one": ScriptedModel([list(ASKS)]), "two": ScriptedModel([hold])}
+        async with open_chats(tmp_path, models, settings=IMPATIENT) as p:
+            one = await p.chats.create(prompt="Go", mode="computer_use", model="one")
+            await p.until(one.id, "requires_action")
+            await p.chats.create(prompt="Go", mode="computer_use", model="two")
+            await hold.reached.wait()
+            await p.chats.interrupt(one.id)
+            await p.until(one.id, "waiting")
+            assert pauses(p, "desktop-1") == [90.0, 0.0]
+            hold.released.set()
+
+    asyncio.run(scenario())
+
+
+def test_a_wait_for_an_answer_is_not_charged_to_the_budget(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        time = [1_800_000_000.0]
+        child = ScriptedModel([list(ASKS), [act("screenshot")], [report("Signed in")]])
+        async with open_chats(
+            tmp_path, {"child": child}, now=lambda: time[0], monotonic=lambda: time[0]
+        ) as p:
+            caller = await p.caller()
+            spawned = await p.tool(
+                "spawn_computer_use_agent", caller, prompt="Go", budget={"minutes": 1}
+            )
+            await p.until(spawned["chat_id"], "requires_action")
+            time[0] += 3600.0
+            await p.chats.answer(spawned["chat_id"], "Done")
+            ended = await p.tool("wait_agent", caller, chat_id=spawned["chat_id"])
+            assert (ended["report"], ended["outcome"]) == ("Signed in", "done")
 
     asyncio.run(scenario())
