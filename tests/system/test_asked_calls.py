@@ -15,7 +15,10 @@ from tests.system.browsing import BrowserConnection
 from tests.system.test_pages_browser import browsing
 from tests.tools.control_plane.fakes import ControlPlaneFixture, control_plane
 
-pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
+pytestmark = [
+    *(pytest.mark.x11, pytest.mark.browser, pytest.mark.soak),
+    pytest.mark.slow("a sign-in in a real browser for each page"),
+]
 
 END = "rm -rf ~/everything"
 LONG = "\n".join((*(f"echo harmless {number}" for number in range(200)), END))

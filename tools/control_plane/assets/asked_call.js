@@ -8,7 +8,8 @@ const words = texts.talk;
 export class AskedCall {
   /** @param {HTMLButtonElement[]} approving  are disabled while a part of the call was never shown */
   constructor(approving) {
-    this.approving = approving;
+    /** Each with the title that it has while it can be pressed. */
+    this.approving = approving.map((button) => ({ button, title: button.title }));
     this.text = "";
     this.opened = false;
     this.sentence = element("p", { className: "words" });
@@ -47,9 +48,9 @@ export class AskedCall {
     const cut = !hidden && !this.opened && (clientHeight === 0 || scrollHeight > clientHeight + 1);
     this.more.hidden = !cut;
     this.call.classList.toggle("cut", cut);
-    for (const button of this.approving) {
+    for (const { button, title } of this.approving) {
       button.disabled = cut;
-      button.title = cut ? words.openFirst : button.dataset.title || "";
+      button.title = cut ? words.openFirst : title;
     }
   }
 }

@@ -31,7 +31,7 @@ export class TalkBox {
     this.picture = element("a", { className: "shot", "aria-label": words.screenThen, hidden: true }, element("img", { alt: words.screenThen }));
     this.left = element("p", { className: "hint", role: "timer" });
     const buttons = DECISIONS.map(({ answer, label, className = "", title = "" }) => {
-      const made = element("button", { type: "button", className, title, "data-title": title }, label);
+      const made = element("button", { type: "button", className, title }, label);
       made.addEventListener("click", () => this.sent(() => this.answer(answer), words.decided));
       return made;
     });
