@@ -86,6 +86,8 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["DESKHAND_USERS"] = _run.enter_context(_users())
         # Most control planes of the tests start too few desktops to make up for it.
         os.environ.setdefault("DESKHAND_FORK_SERVER", "off")
+        # Most tests serve their pages on the host; those of the default set an empty text.
+        os.environ.setdefault("DESKHAND_EGRESS", "open")
         os.environ["DESKHAND_RUN_DIR"] = str(_run.enter_context(_run_folder()))
     # Each worker has a server of its own.
     if config.getoption("postgresql"):

@@ -165,7 +165,7 @@ tools/commands/cluster: desktop/launch_port tools/audit tools/cluster tools/clus
   tools/service_manager tools/store tools/store/backends tools/store/rows vncbridge/server
 tools/commands/completion: desktop tools/agents/providers tools/commands tools/commands/output
   tools/control_plane
-tools/commands/desktops: desktop desktop/client desktop/remote.py tools/commands
+tools/commands/desktops: desktop desktop/client desktop/network desktop/remote.py tools/commands
   tools/commands/access tools/commands/output tools/commands/runs tools/forward
 tools/commands/diagnosis: desktop desktop/browser desktop/isolation desktop/launch desktop/network
   recording recording/disk recording/timing recording/video tools/agents/providers
@@ -191,10 +191,10 @@ tools/control_plane/openapi: desktop/openapi tools/agents/costs tools/conversati
   tools/run_activities vncbridge/auth vncbridge/openapi
 tools/control_plane/proxy: desktop desktop/client/http1 tools/control_plane vncbridge
   vncbridge/auth vncbridge/http vncbridge/websocket
-tools/control_plane/routes: desktop desktop/profiles recording/library tools/agents/costs
-  tools/audit tools/control_plane tools/control_plane/run_video tools/conversation tools/kit/support
-  tools/playbooks tools/playbooks/replay tools/run_activities tools/secrets tools/store
-  vncbridge/auth vncbridge/http
+tools/control_plane/routes: desktop desktop/network desktop/profiles recording/library
+  tools/agents/costs tools/audit tools/control_plane tools/control_plane/run_video
+  tools/conversation tools/kit/support tools/playbooks tools/playbooks/replay
+  tools/run_activities tools/secrets tools/store vncbridge/auth vncbridge/http
 tools/control_plane/run_video: recording tools/control_plane tools/conversation tools/store
 tools/conversation: desktop/profiles
 tools/credentials: tools/control_plane tools/store tools/store/tables vncbridge/auth

@@ -272,15 +272,25 @@ def version(as_json: AsJson = False) -> None:
 
 @app.command("open", rich_help_panel=SERVICE)
 def open_(
-    page: Annotated[str, typer.Argument(help="As /runs; by default the home page.")] = "",
+    page: Annotated[
+        str,
+        typer.Argument(
+            help="As /runs, by default the home page; or a URL, which a new desktop opens."
+        ),
+    ] = "",
     print_only: PrintLink = False,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Open the dashboard in your browser, signed in."""
-    where = plane_selector(url, data_dir)
-    raise typer.Exit(command_module("access.url").open_page(where, page, print_only, as_json))
+    """Open the dashboard, or a URL on a new desktop, in your browser, signed in.
+
+    The desktop may reach the host and port of the URL, if they are of this machine or its networks.
+    """
+    given = (plane_selector(url, data_dir), page, print_only, as_json)
+    if "://" in page:
+        raise typer.Exit(command_module("desktops.desktops").open_address(*given))
+    raise typer.Exit(command_module("access.url").open_page(*given))
 
 
 @app.callback(invoke_without_command=True)

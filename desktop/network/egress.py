@@ -10,13 +10,15 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
+from urllib.parse import urlsplit
 
 from deskhand.desktop.domains import is_domain
 
 from .errors import EgressWidened, InvalidEgress
 
 _PORT = re.compile("[0-9]{1,5}")
+_WEB_PORTS = {"http": 80, "https": 443}
 
 Mode = Literal["open", "internet", "list", "none"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -92,13 +94,32 @@ class EgressPolicy:
     """The egress of the desktops of one control plane."""
 
     base: Egress = Egress()
-    """Of desktops that no agent's chat has for itself, and of chats without a parent."""
-    spawned: Egress = Egress()
-    """Of spawned agents whose model is real; scripted ones have that of their parent."""
+    """Of desktops that people start, and of chats without a parent."""
+    own_ports: frozenset[int] = frozenset()
+    """Ports at which the control plane listens: no grant leads to them."""
 
-    def of_child(
-        self, parent: Egress | None, request: EgressRequest, *, real_model: bool
-    ) -> Egress:
+    def check(self) -> Self:
+        """Return this policy.
+
+        Raises:
+            InvalidEgress: If a grant of ``base`` leads to the control plane.
+        """
+        for grant in self.base.grants:
+            # Whatever its host: the same listener has many addresses and names.
+            if grant.port in self.own_ports:
+                raise InvalidEgress(f"egress: {grant} is the control plane, which none may reach")
+        return self
+
+    def with_grants(self, grants: Iterable[str]) -> Egress:
+        """Return the egress of a desktop that an operator starts with further grants.
+
+        Raises:
+            InvalidEgress: If one of them is wrong, or leads to the control plane.
+        """
+        every = dict.fromkeys((*self.base.grants, *map(parse_grant, grants)))
+        return replace(self, base=replace(self.base, grants=(*every,))).check().base
+
+    def of_child(self, parent: Egress | None, request: EgressRequest) -> Egress:
         """Return the egress of a child; ``parent`` is None for a chat without one of its own.
 
         Raises:
@@ -106,16 +127,15 @@ class EgressPolicy:
             EgressWidened: If the parent may not reach all of it.
         """
         present = self.bounded(parent)
-        if request.mode is not None or request.allow:
-            return narrowed(present, request)
-        usual = self.spawned if real_model else present
-        return usual if MODES.index(usual.mode) > MODES.index(present.mode) else present
+        asked = request.mode is not None or bool(request.allow)
+        return narrowed(present, request) if asked else present
 
     def bounded(self, stored: Egress | None) -> Egress:
         """Return a stored egress, or ``base`` where that is narrower today."""
         if stored is None or not _within(stored, self.base):
             return self.base
-        return replace(stored, grants=self.base.grants)
+        required = stored.required or self.base.required
+        return replace(stored, grants=self.base.grants, required=required)
 
 
 def parse_egress(
@@ -149,19 +169,40 @@ def parse_name(text: str) -> str:
     return name
 
 
+def ports_of(addresses: Iterable[str]) -> frozenset[int]:
+    """Return the ports of listeners and URLs such as ``HOST:PORT``; ``unix:PATH`` has none."""
+    ends = (one.rpartition(":")[2] for one in addresses if not one.startswith("unix:"))
+    return frozenset(int(end) for end in ends if _PORT.fullmatch(end))
+
+
 def parse_grant(text: str) -> Grant:
     """Return the grant of ``HOST:PORT``.
 
     Raises:
-        InvalidEgress: If the host is no IPv4 address, ``localhost`` or ``[::1]``, or the port none.
+        InvalidEgress: If the host is no IPv4 address of one machine, ``localhost`` or ``[::1]``, or
+            the port none.
     """
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    known = host in ("localhost", "::1") or _is_ipv4(host)
+    known = host in ("localhost", "::1") or _is_ipv4_of_one(host)
     # `int` refuses thousands of digits with an error of its own.
     if not (known and _PORT.fullmatch(port) and 0 < int(port) < 65536):
         raise InvalidEgress(f"egress: {text!r} is no grant such as 127.0.0.1:8000")
     return Grant(host, int(port))
+
+
+def grant_for(address: str) -> Grant | None:
+    """Return the grant by which a desktop reaches a web page of its host, or of its networks.
+
+    None for a URL of the internet, of a name, or of the addresses that clouds serve metadata at.
+    """
+    try:
+        parts = urlsplit(address)
+        usual = _WEB_PORTS[parts.scheme]
+        port = usual if parts.port is None else parts.port
+        return parse_grant(f"{_near_host(parts.hostname or '')}:{port}")
+    except (ValueError, KeyError, InvalidEgress):
+        return None
 
 
 def from_json(stored: Mapping[str, Any]) -> Egress:
@@ -201,9 +242,21 @@ def _covers(wide: str, name: str) -> bool:
     )
 
 
-def _is_ipv4(text: str) -> bool:
+def _near_host(host: str) -> str:
+    """Return how a grant names a host that is this machine or near it; empty for another one."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "localhost"
+    address = ipaddress.ip_address(host)
+    if address.is_unspecified:
+        # Servers print the address at which they listen; it leads to the loopback interface.
+        return "127.0.0.1" if address.version == 4 else "::1"
+    return "" if address.is_global or address.is_link_local else host
+
+
+def _is_ipv4_of_one(text: str) -> bool:
+    """Return True for an IPv4 address, unless it stands for several interfaces or machines."""
     try:
-        ipaddress.IPv4Address(text)
+        address = ipaddress.IPv4Address(text)
     except ValueError:
         return False
-    return True
+    return not (address.is_unspecified or address.is_multicast or address.is_reserved)

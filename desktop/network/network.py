@@ -18,7 +18,7 @@ signal. If one ends before, init starts it again; meanwhile nothing is reached t
 
 import os
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -130,11 +130,7 @@ def _join(
     with ExitStack() as on_failure:
         on_failure.callback(kernel.enter_namespace, host)
         gateway = stack.enter_context(Gateway(keeper))
-        relays = [
-            (listener, grant)
-            for number, grant in enumerate(egress.grants)
-            for listener in _listeners(grant, number)
-        ]
+        relays = list(_listeners(egress.grants))
         own = kernel.own_namespace()
         stack.callback(os.close, own)
         with kernel.inside(host):
@@ -164,9 +160,12 @@ def _join(
     return DesktopNetwork(egress, "", environment, packets, log, gateway.notices)
 
 
-def _listeners(grant: Grant, number: int) -> Iterator[socket.socket]:
-    for address in grant.addresses:
-        family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        if family == socket.AF_INET and not address.startswith("127."):
-            kernel.add_loopback_address(address, number)
-        yield socket.create_server((address, grant.port), family=family)
+def _listeners(grants: Sequence[Grant]) -> Iterator[tuple[socket.socket, Grant]]:
+    """Yield a listener for each address that is granted, once if several grants name it."""
+    wanted = {(address, one.port): one for one in grants for address in one.addresses}
+    others = {host for host, _ in wanted if ":" not in host and not host.startswith("127.")}
+    for number, address in enumerate(sorted(others)):
+        kernel.add_loopback_address(address, number)
+    for (host, port), grant in wanted.items():
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        yield socket.create_server((host, port), family=family), grant

@@ -9,14 +9,16 @@ from collections.abc import Mapping, Sequence
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from .egress import Egress
+from .egress import Egress, grant_for
 from .proxy_config import bypassed
 
 TITLE = "This desktop may not open this address"
 _ADVICE = "The person who runs Deskhand can change it."
 _MOST_NAMES = 20
 
-EXPLAINED: Mapping[str, tuple[str, ...]] = {"list": ("https",), "none": ("http", "https")}
+EXPLAINED: Mapping[str, tuple[str, ...]] = {
+    **{"internet": ("http", "https"), "list": ("https",), "none": ("http", "https")}
+}
 """Schemes of refused addresses that need a page, by mode; http in a list has the proxy's."""
 
 _PAGE = """<!DOCTYPE html>
@@ -29,8 +31,14 @@ _PAGE = """<!DOCTYPE html>
 """
 
 
-def refusal(egress: Egress, address: str) -> Sequence[str]:
-    """Return the texts for an address of a page: title, then paragraphs; empty if it is allowed."""
+def refusal(egress: Egress, address: str, failed: bool = True) -> Sequence[str]:
+    """Return the texts for an address of a page: title, then paragraphs; empty if it is allowed.
+
+    ``failed`` is False if the page may have been loaded: a loopback address is the desktop's own,
+    too.
+    """
+    if egress.mode == "internet":
+        return _of_host(egress, address) if failed else ()
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
@@ -44,6 +52,22 @@ def refusal(egress: Egress, address: str) -> Sequence[str]:
     ):
         return ()
     return TITLE, _sentence(host, egress.mode, egress.allow), _ADVICE
+
+
+def _of_host(egress: Egress, address: str) -> Sequence[str]:
+    """Return the texts for an address of the host that only a grant could lead to."""
+    grant = grant_for(address)
+    granted = {(host, one.port) for one in egress.grants for host in one.addresses}
+    if grant is None or any((host, grant.port) in granted for host in grant.addresses):
+        return ()
+    # Nothing else of the address is in the command, which people paste into a shell.
+    command = f"deskhand open {urlsplit(address).scheme}://{grant}"
+    return (
+        TITLE,
+        f"Nothing answers at {grant} on this desktop, and it may not reach this address of its "
+        f"host or of the host's networks (egress, mode {egress.mode}).",
+        f"The person who runs Deskhand can open it on a new desktop that may reach it: {command}",
+    )
 
 
 def proxy_page(allow: Sequence[str]) -> str:

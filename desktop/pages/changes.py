@@ -72,7 +72,7 @@ class PageChanges:
         await self._refresh()
         address = self._tabs.address(tab)
         for one in (wanted, address):
-            if sentences := self._desktop.refusal(one):
+            if sentences := self._desktop.refusal(one, bool(refused)):
                 raise BrowserCallFailed(403, " ".join(sentences), REFUSED)
         if self._tabs.title(tab) == TITLE:
             raise BrowserCallFailed(403, f"{TITLE}: {address}", REFUSED)

@@ -51,8 +51,10 @@ class PagesDesktop:
     pictures: ScreenPictures
     redact: Callable[[str], str]
     """Masks known secrets in a text."""
-    refusal: Callable[[str], Sequence[str]]
-    """Returns the sentences that refuse an address; none if the network permits it."""
+    refusal: Callable[[str, bool], Sequence[str]]
+    """Returns the sentences that refuse an address; none if the network permits it.
+
+    The second argument is whether the browser could not load it."""
     uploads: UploadCopies
     home: Callable[[], Path]
     """Directory below which relative paths are."""

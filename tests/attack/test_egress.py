@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from tests.system.services import DESKHAND, Json, Service, service, service_pid,
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
 TREE = "/api/v0/desktop/accessibility"
+DESKTOPS = "/api/v0/desktops"
 LOOPBACK_PORT = 8099
 PLANE_PORT = 7778
 MCP_PORTS = {"http": 8097, "sse": 8098}
@@ -92,9 +94,12 @@ def _started(command: list[str]) -> Iterator[None]:
 
 
 @contextmanager
-def _on_host(network: VirtualNetwork, folder: Path, *arguments: str) -> Iterator[Service]:
+def _on_host(
+    network: VirtualNetwork, folder: Path, *arguments: str, egress: str = "open"
+) -> Iterator[Service]:
     name = f"errors-{'-'.join(arguments[:3]).replace('/', '-')}.log"
-    with service(folder / name, *arguments, program=network.on_host(DESKHAND)) as found:
+    program, setting = network.on_host(DESKHAND), {"DESKHAND_EGRESS": egress}
+    with service(folder / name, *arguments, program=program, environment=setting) as found:
         yield found
 
 
@@ -452,3 +457,49 @@ def test_refused_addresses_are_events_of_the_chat(network: VirtualNetwork, folde
 
 def _ready(chat: dict[str, Any]) -> dict[str, Any] | None:
     return chat if chat["desktop_id"] or chat["last_error"] else None
+
+
+@dataclass
+class DesktopOfPlane(Service):
+    """A desktop that is reached through its control plane."""
+
+    desktop_id: str
+
+    def get(self, path: str) -> Json:
+        return super().get(self._outside(path))
+
+    def post(self, path: str, body: Json, status: int | None = None) -> Json:
+        return super().post(self._outside(path), body, status)
+
+    def _outside(self, path: str) -> str:
+        return path.replace("/api/v0", f"{DESKTOPS}/{self.desktop_id}", 1)
+
+
+def _of_plane(plane: Service, desktop_id: str) -> DesktopOfPlane:
+    return DesktopOfPlane(plane.process, plane.ready, plane.http, plane.errors, desktop_id)
+
+
+@pytest.mark.slow("three desktops, and connections that are not answered")
+def test_what_a_person_starts_reaches_no_address_of_the_host_but_its_grants(
+    network: VirtualNetwork, folder: Path, targets: dict[str, str]
+) -> None:
+    data, sock = folder / "started", Path(tempfile.mkdtemp(dir=folder), "plane.sock")
+    options = ("--data-dir", str(data), "--listen", f"unix:{sock}")
+    with _on_host(network, folder, "up", *options, egress="") as plane:
+        started = plane.post(DESKTOPS, {}, 201)
+        assert reached(_of_plane(plane, started["id"]), targets) == set()
+        assert (started["egress"]["mode"], started["egress"]["because"]) == ("internet", "")
+        granted = [f"127.0.0.1:{LOOPBACK_PORT}"]
+        started = plane.post(DESKTOPS, {"grants": granted}, 201)
+        assert started["egress"]["grants"] == granted
+        assert reached(_of_plane(plane, started["id"]), targets) == {"the host's loopback"}
+        # A chat without a parent, and a scripted model.
+        chat = plane.tool("spawn_computer_use_agent", prompt="x", model="scripted:look")["chat_id"]
+        found = until(lambda: _ready(plane.get(f"/api/v0/chats/{chat}")), "a desktop")
+        assert reached(_of_plane(plane, found["desktop_id"]), targets) == set()
+        # The credential of an agent starts none, so that it grants itself nothing.
+        made = plane.post("/api/v0/tokens", {"name": "agent", "scopes": [f"chat:{chat}"]}, 201)
+        agent = {"Authorization": f"Bearer {made['token']}"}
+        asked = plane.http.post(DESKTOPS, json={"grants": granted}, headers=agent)
+        assert asked.status_code == 403
+        assert len(plane.get(DESKTOPS)["desktops"]) == 3

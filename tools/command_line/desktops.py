@@ -53,12 +53,16 @@ def new(
     profile: Annotated[
         str, typer.Option(help="Name of a profile of its browser, which keeps sign-ins.")
     ] = "",
+    grant: Annotated[
+        list[str] | None,
+        typer.Option(help="An address of this machine that it may reach.", metavar="HOST:PORT"),
+    ] = None,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Start a desktop, and print its id when it is ready."""
-    order = {"name": name, "template": template, "profile": profile}
+    order = {"name": name, "template": template, "profile": profile, "grants": grant}
     raise typer.Exit(_desktops().new(plane_selector(url, data_dir), order, as_json))
 
 

@@ -72,7 +72,7 @@ async def _demo(settings: Settings, model: str | None, any_port: bool, as_json: 
 
 
 def _granted(settings: Settings, page: str) -> Settings:
-    # The page is on the loopback interface, which a desktop with a real model does not reach.
+    # The page is on the loopback interface, which desktops of root do not reach.
     address = page.rpartition("/")[2]
     return replace(settings, egress_grants=(*settings.egress_grants, address))
 

@@ -59,6 +59,8 @@ class AnsweredRequest:
     tool_call: Mapping[str, str] = field(default_factory=dict)
     """Of a call of a tool: the ``chat`` for which it was made, and the ``desktop`` of the chat;
     over MCP also its name."""
+    started: Mapping[str, Any] = field(default_factory=dict)
+    """Of the start of a desktop with grants: the ``desktop``, and the ``grants``."""
 
 
 def entry_of(request: AnsweredRequest) -> AuditEntry | None:
@@ -86,7 +88,7 @@ def entry_of(request: AnsweredRequest) -> AuditEntry | None:
     if name := _lease_call(request.body).get("name"):
         signed_in = person_of(request.principal.token_id)
         details["person"] = actor if signed_in else str(name)
-    details |= request.tool_call
+    details |= {**request.tool_call, **request.started}
     subject = _subject(request.path) or request.tool_call.get("chat", "")
     return AuditEntry(actor, action, subject, details)
 

@@ -74,6 +74,7 @@ class AuditTrail:
                 state.get("signed_in") or state.get("principal"),
                 body,
                 state.get("tool_call") or {},
+                state.get("started_desktop") or {},
             )
         )
         if entry is not None:

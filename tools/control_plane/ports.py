@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 from websockets.asyncio.client import ClientConnection
 
 from deskhand.desktop.client.http1.open_reply import OpenReply
+from deskhand.desktop.network.egress import Egress
 from deskhand.tools.conversation.chat_start import ChatStart
 from deskhand.tools.conversation.restrictions import ChatRestrictions
 from deskhand.tools.conversation.views import ChatView, FileView, MessageView, Page, StepView
@@ -114,8 +115,9 @@ class Desktops(Protocol):
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
         profile: str | None = None,
+        egress: Egress | None = None,
     ) -> DesktopView:
-        """Start a desktop and return when it is ready; by default it speaks what is configured."""
+        """Start a desktop and return when it is ready; by default it has what is configured."""
 
     async def stop(self, desktop_id: str) -> None:
         """End a desktop with all that runs on it; raise ``UnknownDesktop``."""

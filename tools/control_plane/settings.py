@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.network.egress import EgressPolicy, parse_egress
+from deskhand.desktop.network.egress import EgressPolicy, parse_egress, ports_of
 from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import CPU_WEIGHTS, SANDBOX_MODES, dialects
 from deskhand.desktop.uid_base import DEFAULT_UID_BASE, uid_base_problem
@@ -105,7 +105,7 @@ class Settings:
     """``auto``, ``required`` or ``off``: what happens where its sandbox cannot work."""
     egress: str = ""
     """``open``, ``internet``, ``list`` or ``none``: what desktops may reach over the network. By
-    default ``open``; as root ``internet`` for spawned agents with a real model and own desktop."""
+    default ``internet`` as root, where it can be enforced, else ``open``."""
     egress_allow: tuple[str, ...] = ()
     """Names for the mode ``list``, such as ``docs.example.com`` or ``*.example.org``."""
     egress_grants: tuple[str, ...] = ()
@@ -324,13 +324,13 @@ def egress_policy(settings: Settings, *, root: bool) -> EgressPolicy:
     """Return the egress of desktops; ``root`` if they get users and networks of their own.
 
     Raises:
-        InvalidEgress: If a name or a grant is wrong.
+        InvalidEgress: If a name or a grant is wrong, or a grant leads to the control plane.
     """
+    mode = settings.egress or ("internet" if root else "open")
     allow, grants = settings.egress_allow, settings.egress_grants
-    base = parse_egress(settings.egress or "open", allow, grants)
-    if settings.egress or not root:
-        return EgressPolicy(base, base)
-    return EgressPolicy(base, parse_egress("internet", (), grants, required=False))
+    base = parse_egress(mode, allow, grants, required=bool(settings.egress) or not root)
+    listeners = settings.listen, settings.internal_listen, settings.public_listen
+    return EgressPolicy(base, ports_of(listeners)).check()
 
 
 def _from_environment(environment: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from deskhand.desktop.network.egress import (
@@ -6,10 +8,12 @@ from deskhand.desktop.network.egress import (
     EgressRequest,
     Grant,
     from_json,
+    grant_for,
     narrowed,
     parse_egress,
     parse_grant,
     parse_name,
+    ports_of,
 )
 from deskhand.desktop.network.errors import EgressWidened, InvalidEgress
 
@@ -54,7 +58,7 @@ def test_grants_name_an_address_of_this_machine_and_a_port() -> None:
     "text",
     [
         *("", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:-1", "a.b:1", ":1"),
-        f"127.0.0.1:{'1' * 5000}",
+        *("0.0.0.0:80", "224.0.0.1:80", "255.255.255.255:80", f"127.0.0.1:{'1' * 5000}"),
     ],
 )
 def test_a_grant_without_an_address_or_a_port_is_refused(text: str) -> None:
@@ -114,26 +118,26 @@ def test_a_list_needs_names_and_nothing_that_is_none_may_list() -> None:
 
 
 INTERNET = Egress("internet", (), GRANTED, required=False)
-DEFAULT = EgressPolicy(Egress(grants=GRANTED), INTERNET)
-
-
-def test_by_default_agents_of_a_real_model_have_the_internet_and_scripted_ones_all() -> None:
-    assert DEFAULT.of_child(None, EgressRequest(), real_model=True) == INTERNET
-    assert DEFAULT.of_child(None, EgressRequest(), real_model=False) == DEFAULT.base
+DEFAULT = EgressPolicy(INTERNET)
 
 
 def test_a_child_of_a_narrower_parent_has_what_the_parent_has() -> None:
-    assert DEFAULT.of_child(LIST, EgressRequest(), real_model=True) == LIST
-    assert DEFAULT.of_child(LIST, EgressRequest("none"), real_model=True).mode == "none"
+    assert DEFAULT.of_child(None, EgressRequest()) == INTERNET
+    assert DEFAULT.of_child(LIST, EgressRequest()) == LIST
+    assert DEFAULT.of_child(LIST, EgressRequest("none")).mode == "none"
     with pytest.raises(EgressWidened):
-        DEFAULT.of_child(LIST, EgressRequest("open"), real_model=True)
+        DEFAULT.of_child(LIST, EgressRequest("open"))
 
 
 def test_a_stored_egress_does_not_outlive_a_narrower_setting() -> None:
-    strict = EgressPolicy(Egress("none"), Egress("none"))
+    strict = EgressPolicy(Egress("none"))
     assert strict.bounded(LIST) == Egress("none")
     assert strict.bounded(None) == Egress("none")
     assert DEFAULT.bounded(Egress("none")) == Egress("none", (), GRANTED)
+    assert DEFAULT.bounded(Egress()) == INTERNET
+    # That of a time when it was a default does not become open where it cannot be enforced.
+    required = EgressPolicy(Egress("internet"))
+    assert required.bounded(Egress("internet", required=False)) == Egress("internet")
 
 
 def test_a_list_has_its_names_and_all_below_a_star() -> None:
@@ -142,3 +146,39 @@ def test_a_list_has_its_names_and_all_below_a_star() -> None:
     assert egress.lists("a.b.example.org")
     for host in ("example.org", "a.docs.example.com", "evil-example.org", ""):
         assert not egress.lists(host), host
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.9.9.9", "localhost", "[::1]", "10.1.2.3"])
+def test_no_grant_leads_to_the_control_plane(host: str) -> None:
+    policy = EgressPolicy(Egress("internet"), ports_of(["127.0.0.1:7777", "http://[::1]:7443"]))
+    for port in (7777, 7443):
+        with pytest.raises(InvalidEgress, match="is the control plane"):
+            policy.with_grants([f"{host}:{port}"])
+    with pytest.raises(InvalidEgress, match="is the control plane"):
+        replace(policy, base=parse_egress("open", (), [f"{host}:7777"])).check()
+
+
+def test_listeners_have_their_ports_and_sockets_of_the_file_system_none() -> None:
+    assert ports_of(["127.0.0.1:7777", "http://[::1]:80", "unix:/run/a:90", ""]) == {7777, 80}
+
+
+@pytest.mark.parametrize(
+    ("address", "grant"),
+    [
+        ("http://127.0.0.1:3000/a", "127.0.0.1:3000"),
+        ("https://localhost", "localhost:443"),
+        ("http://app.localhost:5173/", "localhost:5173"),
+        ("http://[::]:80/", "[::1]:80"),
+        ("http://192.168.1.9/", "192.168.1.9:80"),
+        *(
+            (address, "None")
+            for address in (
+                *("http://example.com/", "http://1.1.1.1/", "http://[fe80::1]/", "ws://localhost/"),
+                *("http://169.254.169.254/", "http://168.63.129.16/", "http://127.1/", "localhost"),
+                *("http://localhost:0/", "http://localhost:65536/", "http://[/"),
+            )
+        ),
+    ],
+)
+def test_a_page_of_this_machine_or_near_it_has_a_grant(address: str, grant: str) -> None:
+    assert str(grant_for(address)) == grant

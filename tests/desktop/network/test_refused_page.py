@@ -62,3 +62,38 @@ def test_without_a_network_each_host_is_refused_but_grants() -> None:
 def test_open_and_internet_refuse_no_name() -> None:
     assert not refusal(Egress(), "https://evil.test/")
     assert not refusal(Egress("internet"), "https://evil.test/")
+
+
+@pytest.mark.parametrize(
+    ("address", "command"),
+    [
+        ("http://127.0.0.1:3000/a?$(id)#`id`", "http://127.0.0.1:3000"),
+        ("https://user:$(id)@app.localhost/x", "https://localhost:443"),
+        ("http://[::1]:8080/", "http://[::1]:8080"),
+        ("http://0.0.0.0:8000/", "http://127.0.0.1:8000"),
+        ("http://10.0.0.7/", "http://10.0.0.7:80"),
+    ],
+)
+def test_with_internet_an_address_of_the_host_is_named_with_the_command_that_grants_it(
+    address: str, command: str
+) -> None:
+    title, sentence, advice = refusal(Egress("internet"), address)
+    assert title == TITLE
+    assert command.partition("//")[2] in sentence
+    assert advice.endswith(f": deskhand open {command}")
+    # A server of the desktop itself may have answered.
+    assert not refusal(Egress("internet"), address, failed=False)
+    assert not refusal(Egress(), address)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("http://10.0.0.7/", "http://1.1.1.1/", "http://169.254.169.254/", "http://[fd00::1]/"),
+        *("http://127.0.0.1:80/", "http://127.0.0.1:99999/", "ftp://127.0.0.1/"),
+        *("file:///etc/passwd", "about:blank", "http://[x]/", ""),
+    ],
+)
+def test_with_internet_other_addresses_and_grants_have_no_page(address: str) -> None:
+    grants = Grant("10.0.0.7", 80), Grant("localhost", 80)
+    assert not refusal(Egress("internet", (), grants), address)

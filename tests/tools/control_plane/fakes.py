@@ -16,6 +16,7 @@ import httpx2
 from fastapi import FastAPI
 
 from deskhand.desktop.client.http import DesktopClient
+from deskhand.desktop.network.egress import Egress
 from deskhand.recording.errors import RecordingError
 from deskhand.tools.agents.chat_repository.events import ChatSubscription, EventHub
 from deskhand.tools.control_plane.openapi.operations import OPERATIONS
@@ -425,6 +426,7 @@ class FakeDesktops:
         speak: tuple[str, ...] | None = None,
         template: str | None = None,
         profile: str | None = None,
+        egress: Egress | None = None,
     ) -> FakeDesktop:
         if profile == "taken":
             raise ProfileTaken(profile, "d1", "Desktop 1")
@@ -434,7 +436,11 @@ class FakeDesktops:
             raise self.failure
         spoken = ("cua",) if speak is None else speak
         made = FakeDesktop(
-            "d9", name or "Desktop 9", live_url="desktops/d9", speak=spoken, profile=profile or ""
+            *("d9", name or "Desktop 9"),
+            live_url="desktops/d9",
+            egress=None if egress is None else egress.to_json(),
+            speak=spoken,
+            profile=profile or "",
         )
         self.known[made.id] = made
         return made

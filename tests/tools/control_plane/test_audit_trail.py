@@ -137,3 +137,10 @@ def test_a_call_over_mcp_is_recorded_when_its_stream_has_ended(path: str) -> Non
 def test_what_only_lists_over_mcp_is_no_event() -> None:
     state = {"principal": Principal("owner"), "tool_call": {}}
     assert not passed(scope("/mcp", state=state), OK, END).noted
+
+
+def test_the_grants_of_a_desktop_that_was_started_are_recorded() -> None:
+    started = {"desktop": "d1", "grants": ["127.0.0.1:3000"]}
+    state = {"principal": Principal("owner"), "started_desktop": started}
+    ((_, _, _, details),) = passed(scope("/api/v0/desktops", state=state), OK).noted
+    assert {"desktop": "d1", "grants": ["127.0.0.1:3000"]}.items() <= details.items()

@@ -1,9 +1,11 @@
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deskhand.desktop.network.egress import Egress, Grant
+from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.tools.control_plane.settings import (
     HIDDEN,
     PREFIX,
@@ -187,18 +189,17 @@ def test_the_sandbox_of_the_browser_is_auto_required_or_off() -> None:
         load({}, {"DESKHAND_BROWSER_SANDBOX": "maybe"}, "", HOME)
 
 
-def test_by_default_only_agents_that_root_spawns_have_a_restricted_egress() -> None:
+def test_by_default_desktops_of_root_have_the_internet_and_others_all() -> None:
     policy = egress_policy(load({}, {}, 'egress_grants = ["127.0.0.1:80"]', HOME), root=True)
     grants = (Grant("127.0.0.1", 80),)
-    assert policy.base == Egress("open", (), grants)
-    assert policy.spawned == Egress("internet", (), grants, required=False)
-    assert egress_policy(load({}, {}, "", HOME), root=False).spawned == Egress()
+    assert policy.base == Egress("internet", (), grants, required=False)
+    assert egress_policy(load({}, {}, "", HOME), root=False).base == Egress()
 
 
 def test_an_egress_that_is_set_is_that_of_all_desktops() -> None:
     file = 'egress = "list"\negress_allow = ["docs.example.com"]'
     policy = egress_policy(load({}, {}, file, HOME), root=True)
-    assert policy.base == policy.spawned == Egress("list", ("docs.example.com",))
+    assert policy.base == Egress("list", ("docs.example.com",))
 
 
 @pytest.mark.parametrize(
@@ -207,6 +208,18 @@ def test_an_egress_that_is_set_is_that_of_all_desktops() -> None:
 def test_a_wrong_egress_is_refused(file: str) -> None:
     with pytest.raises(BadSetting, match="egress: "):
         load({}, {}, file, HOME)
+
+
+@pytest.mark.parametrize("setting", ["listen", "internal_listen", "public_listen"])
+def test_a_grant_of_the_control_planes_own_port_is_refused(setting: str) -> None:
+    given: dict[str, Any] = {setting: "10.0.0.5:7000", "egress_grants": ("localhost:7000",)}
+    with pytest.raises(InvalidEgress, match="localhost:7000 is the control plane"):
+        egress_policy(Settings(data_dir=HOME, **given), root=False)
+
+
+def test_a_control_plane_does_not_start_with_a_grant_of_its_own_port() -> None:
+    with pytest.raises(BadSetting, match="localhost:7777 is the control plane"):
+        load({}, {}, 'egress_grants = ["localhost:7777"]', HOME)
 
 
 def test_a_weight_that_the_kernel_refuses_is_refused() -> None:

@@ -91,7 +91,7 @@ class ChildChats:
             raise BadChatRequest(f"effort: {problem}")
         if "usd" in request.budget and model_facts(model).prices is None:
             raise BadChatRequest(UNKNOWN_PRICES.format(model))
-        egress = await self._child_egress(caller_id, request, model)
+        egress = await self._child_egress(caller_id, request)
         requested = request.desktop if request.kind == "computer_use" else None
         new_chat = NewChat(
             prompt=request.prompt.strip(),
@@ -141,18 +141,14 @@ class ChildChats:
         setting = self._repository.settings.approval
         return default_approval(setting, scripted=model.startswith(WITHOUT_MODEL))
 
-    async def _child_egress(
-        self, caller_id: str, request: SubagentRequest, model: str
-    ) -> Json | None:
+    async def _child_egress(self, caller_id: str, request: SubagentRequest) -> Json | None:
         own = request.desktop == OWN and request.kind == "computer_use"
         if not own and request.egress != EgressRequest():
             raise BadChatRequest("egress can be set only for a desktop of its own")
         row = await self._store.read(lambda s: chats.get(s, caller_id))
         parent = None if row.egress is None else from_json(row.egress)
         try:
-            found = self._repository.settings.egress.of_child(
-                parent, request.egress, real_model=not model.startswith(WITHOUT_MODEL)
-            )
+            found = self._repository.settings.egress.of_child(parent, request.egress)
         except InvalidEgress as error:
             raise BadChatRequest(str(error)) from error
         return found.to_json() if own else None

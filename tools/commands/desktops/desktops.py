@@ -6,6 +6,8 @@ Each function returns the exit status of its command.
 import time
 from typing import Any
 
+from deskhand.desktop.errors import DesktopError
+from deskhand.desktop.network.egress import grant_for
 from deskhand.tools.commands.access.url import open_link
 from deskhand.tools.commands.desktop_target import chosen_desktop
 from deskhand.tools.commands.exit_status import DONE
@@ -47,6 +49,28 @@ def new(where: PlaneSelector, order: Json, as_json: bool) -> int:
         started = await plane.client.request("POST", DESKTOPS, json=wanted, timeout=START_SECONDS)
         print_json(started) if as_json else print_line(started["id"])
         return DONE
+
+    return run_on_plane(where, work)
+
+
+def open_address(where: PlaneSelector, address: str, print_only: bool, as_json: bool) -> int:
+    """Start a desktop that opens an address, and open its live view in a browser.
+
+    The desktop may reach the address, if it is of this machine or of its networks.
+    """
+    grant = grant_for(address)
+
+    async def work(plane: PlaneConnection) -> int:
+        order = {} if grant is None else {"grants": [str(grant)]}
+        started = await plane.client.request("POST", DESKTOPS, json=order, timeout=START_SECONDS)
+        path = f"{DESKTOPS}/{started['id']}"
+        try:
+            await plane.client.request("POST", f"{path}/desktop/open", json={"url": address})
+        except DesktopError:
+            # Nobody has seen its id.
+            await plane.client.request("DELETE", path, timeout=START_SECONDS)
+            raise
+        return await open_link(plane, f"/desktops/{started['id']}", print_only, as_json)
 
     return run_on_plane(where, work)
 

@@ -71,7 +71,7 @@ from .repair import install, packages
 from .separation import (
     access_findings,
     decoder_findings,
-    egress_findings,
+    egress_finding,
     isolation_finding,
     protection_findings,
     rights_findings,
@@ -142,7 +142,7 @@ def _installable(settings: Settings) -> Iterator[Finding]:
     yield from program_findings(shutil.which)
     yield from browser_findings(_launch(settings), settings.browser)
     yield from _fonts()
-    yield from _egress(settings)
+    yield _egress(settings)
 
 
 def _machine(settings: Settings) -> Iterator[Finding]:
@@ -159,7 +159,7 @@ def _machine(settings: Settings) -> Iterator[Finding]:
     yield isolation_finding(os.geteuid() == 0)
     yield from _protections()
     yield from _decoder()
-    yield from _egress(settings)
+    yield _egress(settings)
 
 
 def _control_plane(settings: Settings) -> Iterator[Finding]:
@@ -242,10 +242,9 @@ def _decoder() -> Iterator[Finding]:
         yield from decoder_findings(decoder.refusal)
 
 
-def _egress(settings: Settings) -> Iterator[Finding]:
+def _egress(settings: Settings) -> Finding:
     root = os.geteuid() == 0
-    policy = egress_policy(settings, root=root)
-    return egress_findings((policy.base, policy.spawned), root=root, missing=missing)
+    return egress_finding(egress_policy(settings, root=root).base, root=root, missing=missing)
 
 
 def dialects_finding(speak: tuple[str, ...]) -> Finding:

@@ -46,26 +46,21 @@ def access_findings(paths: Iterable[OpenPath]) -> Iterator[Finding]:
         yield Finding("data directory access", "warn", detail, "the next start closes it")
 
 
-def egress_findings(
-    egresses: Iterable[Egress], *, root: bool, missing: Callable[[Mode], str]
-) -> Iterator[Finding]:
-    """Yield a finding for each kind of egress of new desktops.
+def egress_finding(egress: Egress, *, root: bool, missing: Callable[[Mode], str]) -> Finding:
+    """Return the finding about the egress of new desktops.
 
     ``missing`` returns what a mode of egress lacks on this machine.
     """
-    for egress in dict.fromkeys(egresses):
-        lacking = missing(egress.mode)
-        if egress.mode != "open" and not root:
-            lacking = "only root can make a network namespace"
-        if not lacking:
-            detail = egress.mode if egress.required else f"{egress.mode}, for spawned agents"
-            yield Finding("egress", "ok", detail)
-        elif egress.required:
-            remedy = "install what is missing, or set egress to open"
-            yield Finding("egress", "fail", f"{egress.mode} cannot be enforced: {lacking}", remedy)
-        else:
-            remedy = "install what is missing, and spawned agents get internet"
-            yield Finding("egress", "warn", f"open, because {lacking}", remedy)
+    lacking = missing(egress.mode)
+    if egress.mode != "open" and not root:
+        lacking = "only root can make a network namespace"
+    if not lacking:
+        return Finding("egress", "ok", egress.mode)
+    if egress.required:
+        remedy = "install what is missing, or set egress to open"
+        return Finding("egress", "fail", f"{egress.mode} cannot be enforced: {lacking}", remedy)
+    remedy = f"install what is missing, and desktops get {egress.mode}"
+    return Finding("egress", "warn", f"open, because {lacking}", remedy)
 
 
 def rights_findings(user: ProcessUser | StaysRoot | None) -> Iterator[Finding]:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.desktop.network.egress import EgressPolicy
+from deskhand.desktop.network.errors import InvalidEgress
 from deskhand.desktop.settings import DIALECTS, dialects
 from deskhand.tools.control_plane.caller import limited_person
 from deskhand.tools.control_plane.errors import BadBody
@@ -21,6 +23,7 @@ from deskhand.vncbridge.http.lazy_routes import LazyRouter
 from .chats import PROFILE, body_of
 
 LONGEST_NAME = 80
+MOST_GRANTS = 64
 _NEW_DESKTOP = {
     "type": "object",
     "additionalProperties": False,
@@ -29,14 +32,20 @@ _NEW_DESKTOP = {
         "speak": {"type": "array", "items": {"type": "string", "enum": list(DIALECTS)}},
         "template": {"type": ["string", "null"], "maxLength": LONGEST_NAME},
         "profile": PROFILE,
+        "grants": {"type": "array", "items": {"type": "string"}, "maxItems": MOST_GRANTS},
     },
 }
 
 
-def router(desktops: Desktops, chats: Chats, grants: Grants = nothing_granted) -> APIRouter:
+def router(
+    desktops: Desktops,
+    chats: Chats,
+    grants: Grants = nothing_granted,
+    egress: EgressPolicy | None = None,
+) -> APIRouter:
     """Return the routes of ``/api/v0/desktops``; the proxy serves the paths below an id.
 
-    ``grants`` are the rights of people.
+    ``grants`` are the rights of people, ``egress`` is that of new desktops.
     """
     routes = LazyRouter(prefix="/api/v0/desktops", tags=["desktops"])
 
@@ -61,18 +70,14 @@ def router(desktops: Desktops, chats: Chats, grants: Grants = nothing_granted) -
         `speak` are the protocols of other products that it serves, by default those of the setting.
         `template` is the name of a file in the folder `templates` of the data directory. `profile`
         is the name of a profile of the browser, which one desktop at a time can have (409).
+        `grants` are addresses of this machine, such as `127.0.0.1:3000`, that the desktop may reach
+        besides those of the setting `egress_grants`; none is the control plane's own.
         """
         body = json_object(await request.body())
-        only(body, "name", "speak", "template", "profile")
-        name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
-        template = (text(body, "template", longest=LONGEST_NAME) or "").strip()
-        chosen = {"template": template} if template else {}
-        if profile := profile_name(text(body, "profile", longest=LONGEST_NAME) or None):
-            chosen["profile"] = profile
-        try:
-            started = await desktops.start(name or None, speak=_speak(body), **chosen)
-        except TemplateError as error:
-            raise BadBody("template cannot be used.", f"{error}.") from error
+        given = _grants(body)
+        started = await _started(desktops, body, egress or EgressPolicy(), given)
+        if given:
+            request.state.started_desktop = {"desktop": started.id, "grants": given}
         return JSONResponse(desktop_json(started), 201)
 
     @routes.get("/{desktop_id}")
@@ -127,6 +132,40 @@ async def _visible(
         return found
     asker = request.scope["state"]["principal"]
     return [one for one in found if await grants(asker, Need("desktop", one.id, "view"))]
+
+
+async def _started(
+    desktops: Desktops, body: Json, policy: EgressPolicy, grants: Sequence[str]
+) -> DesktopView:
+    only(body, "name", "speak", "template", "profile", "grants")
+    name = (text(body, "name", longest=LONGEST_NAME) or "").strip()
+    chosen = _chosen(body, policy, grants)
+    try:
+        return await desktops.start(name or None, speak=_speak(body), **chosen)
+    except TemplateError as error:
+        raise BadBody("template cannot be used.", f"{error}.") from error
+
+
+def _grants(body: Json) -> list[str]:
+    found = body.get("grants", [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise BadBody("grants must be a list of texts.", 'An example is ["127.0.0.1:3000"].')
+    if len(found) > MOST_GRANTS:
+        raise BadBody("grants is too long.", f"It has {len(found)} addresses of {MOST_GRANTS}.")
+    return found
+
+
+def _chosen(body: Json, policy: EgressPolicy, grants: Sequence[str]) -> Json:
+    """Return the settings of a new desktop that are not those of every one."""
+    chosen: Json = {}
+    if template := (text(body, "template", longest=LONGEST_NAME) or "").strip():
+        chosen["template"] = template
+    if profile := profile_name(text(body, "profile", longest=LONGEST_NAME) or None):
+        chosen["profile"] = profile
+    try:
+        return chosen | ({"egress": policy.with_grants(grants)} if grants else {})
+    except InvalidEgress as error:
+        raise BadBody("grants cannot be given.", f"{error}.".removeprefix("egress: ")) from error
 
 
 def _speak(body: Json) -> tuple[str, ...] | None:

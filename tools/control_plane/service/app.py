@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
+from deskhand.desktop.network.egress import EgressPolicy
 from deskhand.tools.control_plane.http_errors import FAMILIES, answer
 from deskhand.tools.control_plane.ports import Chats, Desktops, Files, Json
 from deskhand.tools.control_plane.proxy import proxy
@@ -51,6 +52,7 @@ def create_app(
     ready: Callable[[], bool] = lambda: True,
     pages: Sequence[APIRouter] = (),
     grants: Grants = nothing_granted,
+    egress: EgressPolicy | None = None,
     owner_name: Callable[[str], Awaitable[str]] = runs_api.no_owner,
     lifespan: Any = None,
     plane: str = "",
@@ -60,9 +62,10 @@ def create_app(
 
     The cutter of ``filmstrips`` is that of all routes, as it limits how many clips and pictures are
     made at once. Set ``closing`` as soon as the service is asked to end: it ends the event streams,
-    for which the server would wait otherwise. ``grants`` are the rights of people, ``owner_name``
-    returns the name of the person who started a run. ``plane`` is the id of this control plane, if
-    several have the same chats. ``cluster`` returns what only the status of a cluster has.
+    for which the server would wait otherwise. ``grants`` are the rights of people, ``egress`` is
+    that of new desktops, ``owner_name`` returns the name of the person who started a run. ``plane``
+    is the id of this control plane, if several have the same chats. ``cluster`` returns what only
+    the status of a cluster has.
     """
     app = FastAPI(
         title="Deskhand control plane",
@@ -82,7 +85,7 @@ def create_app(
         chat_changes_api.router(chats),
         tools_api.router(chats, grants),
         files_api.router(chats, files),
-        desktops_api.router(desktops, chats, grants),
+        desktops_api.router(desktops, chats, grants, egress),
         runs_api.router(chats, files, owner_name),
         recordings_api.router(chats, files, filmstrips),
         run_pictures_api.router(chats, files, filmstrips.cutter),

@@ -7,13 +7,14 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deskhand.desktop.isolation.data_dir import open_root, run_root
 from deskhand.desktop.launch.limits import GivenLimits, limit_options
 from deskhand.desktop.launch_port.exec_launch import LaunchConfiguration
 from deskhand.desktop.launch_port.keeper_records import KeeperRecords
+from deskhand.desktop.network.egress import EgressPolicy, ports_of
 from deskhand.tools.control_plane.process_user import ProcessUser
 from deskhand.tools.control_plane.settings import Settings, egress_policy
 from deskhand.tools.fleet.fleet import Fleet
@@ -138,6 +139,16 @@ def launcher_configuration(settings: Settings, root: Path) -> LauncherConfigurat
     hidden = (data_dir, workdirs)
     launch = LaunchConfiguration(str(root), workdirs, options, hidden, profiles)
     return LauncherConfiguration(data_dir, launch)
+
+
+def plane_egress(settings: Settings, launching: DesktopLaunching, url: str) -> EgressPolicy:
+    """Return the egress of desktops; ``url`` is where the control plane is served.
+
+    Raises:
+        InvalidEgress: If a grant leads there.
+    """
+    policy = egress_policy(settings, root=launching.has_root or bool(settings.cluster))
+    return replace(policy, own_ports=policy.own_ports | ports_of((url,))).check()
 
 
 def new_fleet(

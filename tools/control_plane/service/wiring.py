@@ -74,7 +74,7 @@ from .app import create_app
 from .facts import service_facts
 from .fleet import open_desktops, templates_tool
 from .late_modules import mcp_callers, node_desktops, operations
-from .launching import DesktopLaunching
+from .launching import DesktopLaunching, plane_egress
 from .live import live_router
 from .machine_tools import machine_tools
 from .models import models_router, open_models, start_preloading
@@ -151,6 +151,7 @@ async def control_plane(
             closing=closing,
             disk=reserve.to_json,
             grants=access.people.granted,
+            egress=plane_egress(settings, launching, address.url),
             owner_name=access.people.owner_name,
             plane=source if shared else "",
             cluster=partial(cluster_json, settings, store),
@@ -162,8 +163,7 @@ async def control_plane(
                 *report_routers(settings, store, chats, fleet, secret_store),
             ],
         )
-        _add_mcp(app, chats, store, base_url)
-        _add_middleware(app, settings, access, store, audit)
+        _add_borders(app, settings, access, store, audit, chats, base_url)
         leads = await _resume(stack, store, chats, recovery, settings, shared, fleet)
         start_tidying(stack, chats, maintenance, recovery, audit, leads)
         yield ControlPlane(app, chats, fleet, models, scripted, access.credentials, token, closing)
@@ -279,13 +279,18 @@ def _access_policy(settings: Settings) -> AccessPolicy:
     )
 
 
-def _add_middleware(
+def _add_borders(
     app: FastAPI,
     settings: Settings,
     access: Access,
     store: Store,
     audit: AuditLog,
+    chats: Chats,
+    base_url: str,
 ) -> None:
+    """Add MCP, and the middleware around all routes."""
+    callers = partial(mcp_callers, chats, ChatOwnership(store), base_url)
+    add_mcp(app, McpEndpoint(callers, app.version))
     people, credentials, _ = access
     add_routes(app, *oidc_routers(settings, store, people, credentials))
     # The audit log needs the principal, which access control adds to a request before.
@@ -302,11 +307,6 @@ def _add_middleware(
     app.add_middleware(ErrorPageMiddleware, pages=shown)
     app.add_middleware(AccessLog)
     app.add_middleware(RemoteRequests, access=remote_access(settings))
-
-
-def _add_mcp(app: FastAPI, chats: Chats, store: Store, base_url: str) -> None:
-    callers = partial(mcp_callers, chats, ChatOwnership(store), base_url)
-    add_mcp(app, McpEndpoint(callers, app.version))
 
 
 def _audit_log(store: Store, writer: str, stack: AsyncExitStack) -> AuditLog:

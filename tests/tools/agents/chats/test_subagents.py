@@ -25,7 +25,7 @@ from tests.tools.agents.chats.fakes import (
 SPAWN = "spawn_computer_use_agent"
 WAIT = "wait_agent"
 LISTED = Egress("list", ("*.example.org",))
-STRICT = EgressPolicy(LISTED, LISTED)
+STRICT = EgressPolicy(LISTED)
 
 
 def test_spawn_then_wait_gives_the_report_and_the_recording(tmp_path: Path) -> None:

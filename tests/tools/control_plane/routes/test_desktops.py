@@ -1,7 +1,10 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from deskhand.desktop.errors import DesktopUnavailable
+from deskhand.desktop.network.egress import Egress, EgressPolicy, Grant
 from deskhand.tools.fleet.errors import DesktopNotStarted
 from tests.tools.control_plane.fakes import FakeDesktop, control_plane
 
@@ -66,6 +69,64 @@ def test_a_desktop_speaks_what_the_request_names_or_the_setting(tmp_path: Path) 
                 refused = await client.post(DESKTOPS, json={"speak": wrong})
                 assert refused.status_code == 400
                 assert refused.json()["message"] == "speak must be a list of dialects."
+
+    asyncio.run(scenario())
+
+
+INTERNET = Egress("internet", (), (Grant("127.0.0.1", 80),), required=False)
+POLICY = EgressPolicy(INTERNET, frozenset({7777}))
+
+
+def test_a_desktop_gets_the_grants_of_the_request_beside_those_of_the_setting(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        async with control_plane(tmp_path, egress=POLICY).client() as client:
+            # As configured: nothing is passed on.
+            assert (await client.post(DESKTOPS, json={"grants": []})).json()["egress"] is None
+            grants = ["127.0.0.1:3000", "localhost:5173", "127.0.0.1:80"]
+            started = await client.post(DESKTOPS, json={"grants": grants})
+            every = ["127.0.0.1:80", "127.0.0.1:3000", "localhost:5173"]
+            assert started.json()["egress"] == {**INTERNET.to_json(), "grants": every}
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("grants", "why"),
+    [
+        *((one, "grants must be a list of texts.") for one in ("127.0.0.1:1", [7], None, 7)),
+        (["127.0.0.1:1"] * 65, "It has 65 addresses of 64."),
+        *(([one], "is no grant such as 127.0.0.1:8000") for one in ("127.0.0.1", "a.b:1", "")),
+        *(
+            ([f"{host}:7777"], f"{host}:7777 is the control plane, which none may reach")
+            for host in ("127.0.0.1", "127.0.0.2", "localhost", "[::1]", "10.0.0.7")
+        ),
+        (["127.0.0.1:3000", "localhost:7777"], "localhost:7777 is the control plane"),
+        (["0.0.0.0:7777"], "'0.0.0.0:7777' is no grant"),
+    ],
+)
+def test_with_a_wrong_grant_nothing_is_started(tmp_path: Path, grants: object, why: str) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path, egress=POLICY)
+        async with made.client() as client:
+            refused = await client.post(DESKTOPS, json={"grants": grants})
+        assert refused.status_code == 400
+        assert refused.json()["message"].startswith("grants ")
+        assert why in f"{refused.json()['message']} {refused.json().get('detail')}"
+        assert made.desktops.known == {}
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("scope", ["chat:c1", "desktop:d1:control", "run:c1:conversation"])
+def test_the_credential_of_an_agent_or_a_viewer_gives_no_grant(tmp_path: Path, scope: str) -> None:
+    async def scenario() -> None:
+        made = control_plane(tmp_path, egress=POLICY, scopes=(scope,))
+        async with made.client() as client:
+            refused = await client.post(DESKTOPS, json={"grants": ["127.0.0.1:3000"]})
+        assert refused.status_code == 403
+        assert made.desktops.known == {}
 
     asyncio.run(scenario())
 
