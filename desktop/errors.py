@@ -14,7 +14,8 @@ DesktopError
 ├── ActionFailed        the action was begun and failed (500)
 │   └── Withheld        a text for some fields only was not typed, or not all of it (409)
 │       ├── ForeignHost the page with the keyboard focus may not get it
-│       └── FocusMoved  the focus moved while it was typed
+│       ├── FocusMoved  the focus moved while it was typed
+│       └── KeyboardGrabbed  another program gets the keys
 ├── UnknownWindow       no such window (404)
 ├── NothingSuch         no such application or file (404)
 ├── ClipboardFailed     the selection owner does not answer, or changed (504)
@@ -187,6 +188,19 @@ class FocusMoved(Withheld):
         # Without numbers: an agent must not learn the length of a secret.
         super().__init__(
             "focus moved", "(the rest of the text was withheld: clear the field, click it again)"
+        )
+        self.args = ()
+
+
+class KeyboardGrabbed(Withheld):
+    """A program has grabbed the keyboard, and would get keys that are for another one."""
+
+    status, code = 409, "keyboard_grabbed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "a program has grabbed the keyboard",
+            "(nothing more was typed: close its menu or dialog, or end the program)",
         )
         self.args = ()
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from deskhand.desktop.x11.connection import LOST, Connection, connect
+from deskhand.desktop.x11.connection import LOST, Connection, connect, interrupt
 from deskhand.desktop.x11.selection import CLIPBOARD, PRIMARY, Selection
 
 logger = logging.getLogger(__name__)
@@ -59,6 +59,8 @@ class PrivateSelections:
         error: BaseException | None,
         at: TracebackType | None,
     ) -> None:
+        # A server that another client has grabbed would not answer the thread.
+        interrupt(self._connection)
         self._thread.shutdown()
         self._connection.disconnect()
 

@@ -8,15 +8,23 @@ from typing import Protocol
 
 from deskhand.desktop.accessibility.admitted_field import AdmittedField, FieldState
 from deskhand.desktop.accessibility.password_fields import TYPING, text_length
-from deskhand.desktop.actions.catalog import Action, Type
+from deskhand.desktop.actions.catalog import Action, HoldKey, Key, KeyDown, Type
 from deskhand.desktop.actions.requests import ActionRequest
-from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost, UntypableText
+from deskhand.desktop.errors import (
+    ActionFailed,
+    FocusMoved,
+    ForeignHost,
+    KeyboardGrabbed,
+    UntypableText,
+)
 
 from .outcomes import Outcome
 
 UNTYPABLE = "the keyboard cannot type a character of the text"
 MOST_UNCHECKED = 8
 """Characters after which the focus is checked again, at the latest."""
+KEYBOARD_SECONDS = 5.0
+"""Time for a grab of the keyboard to end, before a protected text is refused."""
 
 
 class PasswordFields(Protocol):
@@ -78,6 +86,9 @@ class AgentProcesses(Protocol):
     def release(self) -> object:
         """Let them continue."""
 
+    def may_type(self, wait: float = 0.0) -> bool:
+        """Return whether no stopped process can get keys, after up to ``wait`` seconds."""
+
 
 class UnstoppedProcesses:
     """The processes of a desktop that cannot stop them."""
@@ -87,6 +98,10 @@ class UnstoppedProcesses:
 
     def release(self) -> None:
         """Do nothing."""
+
+    def may_type(self, wait: float = 0.0) -> bool:
+        """Return True: nothing is stopped."""
+        return True
 
 
 @asynccontextmanager
@@ -123,8 +138,11 @@ class TypingPolicy:
         Raises:
             ForeignHost: If the text belongs to hosts that do not have the keyboard.
             FocusMoved: If the focus moved; the rest of the text was withheld.
+            KeyboardGrabbed: If another program would get the keys, while processes are stopped.
         """
         if not isinstance(action, Type) or not action.protected:
+            if isinstance(action, HoldKey | Key | KeyDown | Type) and not self.processes.may_type():
+                raise KeyboardGrabbed
             await send(action)
             return ""
         async with _held(self.processes):
@@ -151,6 +169,8 @@ class TypingPolicy:
             state = await asyncio.to_thread(self.fields.state, admitted, length if typed else None)
             if not state.has_focus or await asyncio.to_thread(self.window) != window:
                 raise FocusMoved
+            if not await asyncio.to_thread(self.processes.may_type, KEYBOARD_SECONDS):
+                raise KeyboardGrabbed
             try:
                 await send(replace(action, keysyms=action.keysyms[typed : typed + size]))
             except UntypableText:

@@ -15,6 +15,7 @@ from deskhand.desktop.input.xtest import XTestInput
 from deskhand.desktop.settings import Program
 from deskhand.desktop.windows.watcher import WindowWatch
 from deskhand.desktop.windows.windows import X11Windows
+from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
 
 from .child_processes import ChildProcessSpawner
 from .deferred_socket import DeferredSocket
@@ -95,6 +96,8 @@ class DisplayInstance:
         self.windows: X11Windows
         self.clipboard: X11Clipboard
         self.selections: PrivateSelections
+        self.keyboard: KeyboardGrab | None = None
+        """None until the display has started."""
 
     @property
     def alive(self) -> bool:
@@ -160,11 +163,14 @@ class DisplayInstance:
                 X11Clipboard(*address, self.xserver.application_xauthority)
             )
             self.selections = stack.enter_context(PrivateSelections(*address, self.clipboard))
+            # Before any program of the agent can take all connections.
+            keyboard = stack.enter_context(KeyboardGrab(*address))
             # Meanwhile the window manager has started.
             self.session.wait_ready()
             stack.enter_context(WindowWatch(*address, options.publish))
             if options.deferred is not None:
                 options.deferred.hand_over(self.xserver.application_cookie, self.xserver.cookie)
+            self.keyboard = keyboard
             self._stack = stack.pop_all()
 
     def close(self) -> None:

@@ -2,10 +2,11 @@
 
 States: *idle*; *held* by one or more holders, such as a person's private session and the typing of
 a secret. The first `hold` stops the control group of the commands, where there is one, and what
-else `selection` names, in passes until a pass finds no running
-process. A thread repeats the pass while the freezer is held: it finds processes that started since,
-and those that the kernel continued, for example by a timer with SIGCONT. The last `release`
-continues what was stopped, children before their parents.
+else `selection` names, in passes until a pass finds no running process. A thread repeats the pass
+while the freezer is held: it finds processes that started since, and those that the kernel
+continued, for example by a timer with SIGCONT. It also checks the keyboard (`keyboard_guard`), and
+`may_type` returns whether keys may be passed on. The last `release` continues what was stopped,
+children before their parents.
 
 Processes that were stopped before, as by job control of a shell, stay stopped. When this process
 dies, the frozen processes are killed with their desktop: SIGKILL reaches a stopped process.
@@ -18,6 +19,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
+from .keyboard_guard import Grab, KeyboardGuard
 from .report import StopReport
 from .selection import Origins, ProcessFacts, is_browser, selection
 
@@ -28,13 +30,8 @@ INTERVAL = 0.1
 MOST_PASSES = 20
 """Passes of one `hold`; a process that forks without end is stopped by the thread's passes."""
 
-
-KEYBOARD_PASSES = 10
-"""Passes of the thread that look for a grab: the X server may have had requests to process."""
-
-END_SECONDS = 0.01
 KEYBOARD_SECONDS = 1.0
-"""Time that `hold` waits for the first of them."""
+"""Time that `hold` waits for the first check of the keyboard."""
 
 SIGNALS = 2
 """Signals after which a process that still runs is reported as not stopped."""
@@ -58,12 +55,6 @@ class ProcessControl(Protocol):
     def resume(self, process: ProcessFacts) -> None:
         """Continue a process; nothing happens if it has ended."""
 
-    def kill(self, process: ProcessFacts) -> None:
-        """Kill a process; nothing happens if it has ended."""
-
-    def x_clients(self, processes: Sequence[ProcessFacts]) -> Sequence[int]:
-        """Return the pids of those processes that have a connection to an X server."""
-
 
 class Freezer:
     """Stops processes while it is held. Any thread may call it; the calls block."""
@@ -73,22 +64,26 @@ class Freezer:
         processes: ProcessControl,
         origins: Callable[[], Origins],
         clock: Callable[[], float] = time.monotonic,
-        keyboard_grabbed: Callable[[], bool] = lambda: False,
+        keyboard: Callable[[bool], Grab] = lambda _: "none",
     ) -> None:
-        self.keyboard_grabbed = keyboard_grabbed
-        """Returns whether a client of the X server has grabbed the keyboard; set with a display."""
+        self.keyboard = keyboard
+        """Returns whether a client of the X server has grabbed the keyboard; set with a display.
+
+        The argument is True for a check that may take the focus away for a moment.
+        """
         self._processes = processes
         self._origins = origins
         self._clock = clock
         self._lock = threading.RLock()
         self._released = threading.Event()
         self._checked = threading.Event()
+        self._keys_pass = threading.Event()
+        self._keys_pass.set()
         self._thread: threading.Thread | None = None
         self._holders = 0
-        self._keyboard_holders = 0
-        """Holders that free the keyboard."""
-        self._looks = 0
-        """Passes of the thread since the first of these."""
+        self._guarding = 0
+        """Holders that guard the keyboard."""
+        self._guard: KeyboardGuard | None = None
         self._since = 0.0
         self._stopped: dict[tuple[int, int], ProcessFacts] = {}
         """By pid and start time, in the order in which they were stopped."""
@@ -106,20 +101,21 @@ class Freezer:
         finally:
             self.release()
 
-    def hold(self, *, frees_keyboard: bool = True) -> None:
+    def hold(self, *, guards_keyboard: bool = True) -> None:
         """Stop the processes; when this returns, each of them has got its signal.
 
-        With ``frees_keyboard``, which is for what a person types, X clients are killed while the
-        keyboard is grabbed.
+        With ``guards_keyboard``, which is for what a person or the service types, keys are refused
+        while the keyboard may be grabbed (`may_type`).
         """
         with self._lock:
             self._holders += 1
-            checks = frees_keyboard and not self._keyboard_holders
-            self._keyboard_holders += frees_keyboard
+            checks = guards_keyboard and not self._guarding
+            self._guarding += guards_keyboard
             if self._holders == 1:
                 self._begin()
-            if checks or self._holders == 1:
-                self._looks, self._checked = 0, threading.Event()
+            if checks:
+                self._guard, self._checked = KeyboardGuard(), threading.Event()
+                self._keys_pass.clear()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._watch, name="freeze", daemon=True)
                 self._thread.start()
@@ -137,18 +133,23 @@ class Freezer:
                 break
         self._released.clear()
 
-    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+    def release(self, *, guards_keyboard: bool = True) -> StopReport:
         """End one hold; with the last one, continue the processes. Return what was stopped."""
         with self._lock:
             report = self.report()
             self._holders = max(0, self._holders - 1)
-            self._keyboard_holders = max(0, self._keyboard_holders - frees_keyboard)
+            self._guarding = max(0, self._guarding - guards_keyboard)
+            if not self._guarding:
+                self._guard = None
+            if self._holders and not self._guarding:
+                self._keys_pass.set()
             if self._holders or self._thread is None:
                 return report
             self._released.set()
             thread, self._thread = self._thread, None
         thread.join()
         with self._lock:
+            self._keys_pass.set()
             self._processes.thaw()
             # A shell with job control must find its children running when it continues.
             for process in reversed(self._stopped.values()):
@@ -164,6 +165,10 @@ class Freezer:
             number = len(self._stopped) + len(self._frozen)
             return StopReport(number, self._running, self._clock() - self._since)
 
+    def may_type(self, wait: float = 0.0) -> bool:
+        """Return whether no stopped process can get keys, after up to ``wait`` seconds."""
+        return self._keys_pass.wait(wait)
+
     def is_browser(self, pid: int) -> bool:
         """Return whether a process is a browser that the service launched."""
         with self._lock:
@@ -173,43 +178,28 @@ class Freezer:
         """Continue everything, even while it is held; closing again does nothing."""
         with self._lock:
             self._holders = min(self._holders, 1)
-            self._keyboard_holders = 0
+            self._guarding = min(self._guarding, 1)
         if self._holders:
             self.release()
 
     def _watch(self) -> None:
         while True:
             with self._lock:
-                checked, looks = self._checked, self._keyboard_holders > 0
-                looks = looks and self._looks < KEYBOARD_PASSES
-                self._looks += 1
-            # The X server learns of an end some milliseconds later.
-            while looks and self._free_keyboard():
-                if self._released.wait(END_SECONDS):
-                    break
-            checked.set()
+                guard, checked = self._guard, self._checked
+            if guard is not None:
+                guard.checked(self.keyboard(not guard.settled))
+                with self._lock:
+                    if guard is self._guard and guard.open:
+                        self._keys_pass.set()
+                    elif guard is self._guard:
+                        self._keys_pass.clear()
+                checked.set()
             if self._released.wait(INTERVAL):
                 return
             with self._lock:
-                if not self._released.is_set():
-                    self._pass()
-
-    def _free_keyboard(self) -> bool:
-        """Kill stopped X clients while a client has grabbed the keyboard; return whether one was.
-
-        The X server keeps all keys for such a client, which would read them when it continues. It
-        does not name the client, and a process that was stopped cannot end its grab.
-        """
-        if not self.keyboard_grabbed():
-            return False
-        with self._lock:
-            stopped = selection(self._processes.table(), self._origins()).stop
-            clients = set(self._processes.x_clients(stopped))
-            for process in stopped:
-                if process.pid in clients:
-                    logger.warning("%s is killed, as the keyboard is grabbed", process.name)
-                    self._processes.kill(process)
-        return bool(clients)
+                new = not self._released.is_set() and self._pass()
+                if new and self._guard is not None:
+                    self._guard.stopped_more()
 
     def _pass(self) -> bool:
         """Stop what runs; return True if a process got a signal for the first time."""
@@ -250,13 +240,17 @@ def _identity(process: ProcessFacts) -> tuple[int, int]:
 class NoFreezer:
     """Stops nothing, where the agent's processes have no user of their own."""
 
-    def hold(self, *, frees_keyboard: bool = True) -> None:
+    def hold(self, *, guards_keyboard: bool = True) -> None:
         """Do nothing."""
 
-    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+    def release(self, *, guards_keyboard: bool = True) -> StopReport:
         """Return an empty report."""
         return StopReport()
 
     def report(self) -> StopReport:
         """Return an empty report."""
         return StopReport()
+
+    def may_type(self) -> bool:
+        """Return True: nothing is stopped that could get keys later."""
+        return True

@@ -2,12 +2,11 @@
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from .command_group import CommandGroup
 from .selection import ProcessFacts
-from .socket_peers import clients_of_displays
 
 PROC = "/proc"
 _ROOT = 0
@@ -50,19 +49,6 @@ class UserProcesses:
     def resume(self, process: ProcessFacts) -> None:
         """Send SIGCONT."""
         self._signal(process, signal.SIGCONT)
-
-    def kill(self, process: ProcessFacts) -> None:
-        """Send SIGKILL."""
-        self._signal(process, signal.SIGKILL)
-
-    def x_clients(self, processes: Iterable[ProcessFacts]) -> list[int]:
-        """Return the pids of those processes that have a connection to an X server."""
-        try:
-            wanted = {f"socket:[{inode}]" for inode in clients_of_displays()}
-        except OSError:
-            return []
-        # In a list, because a generator that is not finished leaves its folder open.
-        return [one.pid for one in processes if not wanted.isdisjoint([*_open_files(one.pid)])]
 
     def _read(self, pid: int) -> ProcessFacts | None:
         folder = f"{PROC}/{pid}"
@@ -122,14 +108,6 @@ class UserProcesses:
         finally:
             os.close(descriptor)
         return True
-
-
-def _open_files(pid: int) -> Iterator[str]:
-    with suppress(OSError), os.scandir(f"{PROC}/{pid}/fd") as links:
-        for link in links:
-            # It may be closed meanwhile.
-            with suppress(OSError):
-                yield os.readlink(link.path)  # noqa: PTH115 -- of each file
 
 
 def _pids() -> Iterator[int]:

@@ -1,6 +1,6 @@
 """The processes of the desktop's users, controlled by a process that init forks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 from typing import Any
@@ -96,15 +96,6 @@ class InitProcesses:
     def resume(self, process: ProcessFacts) -> None:
         """Continue a process; nothing happens if it has ended."""
         self._ask({"do": "resume", "process": process})
-
-    def kill(self, process: ProcessFacts) -> None:
-        """Kill a process; nothing happens if it has ended."""
-        self._ask({"do": "kill", "process": process})
-
-    def x_clients(self, processes: Sequence[ProcessFacts]) -> list[int]:
-        """Return the pids of those processes that have a connection to an X server."""
-        found: list[int] = self._ask({"do": "x_clients", "processes": list(processes)})
-        return found
 
     def close(self) -> None:
         """End the process of init's; closing again does nothing."""

@@ -54,14 +54,17 @@ class Effects(Protocol):
 class ProcessFreezer(Protocol):
     """Stops the agent's processes. All methods block."""
 
-    def hold(self, *, frees_keyboard: bool = True) -> None:
-        """Stop the processes; X clients that may have grabbed the keyboard are killed."""
+    def hold(self, *, guards_keyboard: bool = True) -> None:
+        """Stop the processes, and guard the keyboard for what is typed meanwhile."""
 
-    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+    def release(self, *, guards_keyboard: bool = True) -> StopReport:
         """Continue the processes, unless they are also stopped for another reason."""
 
     def report(self) -> StopReport:
         """Return what is stopped now."""
+
+    def may_type(self) -> bool:
+        """Return whether no stopped process can get keys; does not block."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class LeaseRuntime:
             if self._applied.private:
                 self._freezer.release()
             if self._applied.paused:
-                self._freezer.release(frees_keyboard=False)
+                self._freezer.release(guards_keyboard=False)
 
     @property
     def private(self) -> bool:
@@ -210,6 +213,10 @@ class LeaseRuntime:
         """Return whether that page or program may see the screen now."""
         return not self.lease.private or self.lease.holds_control(key)
 
+    def may_type(self) -> bool:
+        """Return whether keys of the person in control may be passed on now."""
+        return not self.lease.private or self._freezer.may_type()
+
     def begins(self, key: str, name: str) -> bool:
         """Give control that no person has to a program that acts; return whether it has it now."""
         with self._change() as now:
@@ -276,7 +283,11 @@ class LeaseRuntime:
             "private": lease.private,
             "stopped": None
             if stop is None
-            else {"count": stop.count, "not_stopped": list(stop.running)},
+            else {
+                "count": stop.count,
+                "not_stopped": list(stop.running),
+                "keys_pass": self._freezer.may_type(),
+            },
             "asked": None
             if lease.request is None
             else {
@@ -344,11 +355,11 @@ class LeaseRuntime:
             self._freezer.hold()
         if now.paused and not before.paused:
             # Nobody types: a menu that has the keyboard stays as it is.
-            self._freezer.hold(frees_keyboard=False)
+            self._freezer.hold(guards_keyboard=False)
         if before.private and not now.private:
             self._session_stop = self._session_stop.followed_by(self._freezer.release())
         if before.paused and not now.paused:
-            self._freezer.release(frees_keyboard=False)
+            self._freezer.release(guards_keyboard=False)
 
     def _stop_of(self, session: ControlSession) -> StopReport:
         """Return what was stopped in a session that has ended, and begin with the next one."""

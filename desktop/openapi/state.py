@@ -43,7 +43,14 @@ _LEASE: Json = {
     "holder": _HOLDER,
     "private": FLAG,
     "stopped": nullable(
-        record("Stop", {"count": COUNT, "not_stopped": array(described({}, "A process."))})
+        record(
+            "Stop",
+            {
+                "count": COUNT,
+                "not_stopped": array(described({}, "A process.")),
+                "keys_pass": described(FLAG, "False while a program has grabbed the keyboard."),
+            },
+        )
     ),
     "asked": nullable(record("ControlRequest", {"name": TEXT, "left_s": NUMBER})),
     "last": nullable(_LAST),

@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from socket import socket
 from typing import Any
@@ -46,6 +47,7 @@ from deskhand.desktop.display.x_server import (
     socket_of,
     write_cookie,
 )
+from deskhand.desktop.freeze.keyboard_guard import Grab
 from deskhand.desktop.isolation.bus_config import SESSION_BUS
 from deskhand.desktop.isolation.environment import of_service
 from deskhand.desktop.launch.display_number import reserve_display
@@ -54,7 +56,6 @@ from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summa
 from deskhand.desktop.lease.lease import ControlSession
 from deskhand.desktop.recordings.steps import step_from_control_session
 from deskhand.desktop.windows.focus import Focus
-from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
 from deskhand.desktop.x11.root_window import RootWindow
 from deskhand.recording.pipeline.recorder import Recorder
 from deskhand.vncbridge.rfb.proxy import UnixUpstream
@@ -190,7 +191,7 @@ class DesktopService:
             return _address(display.newest)
 
         if common.freezer is not None:
-            common.freezer.keyboard_grabbed = KeyboardGrab(place).held
+            common.freezer.keyboard = partial(_keyboard, display)
         focus = Focus(place)
         stack.callback(focus.close)
         recording = await common.open_recording(stack, devices[0], self.environment)
@@ -361,6 +362,11 @@ def _xserver(display: Display) -> XServer | None:
 
 def _framebuffer(display: Display) -> Framebuffer | None:
     return None if display.latest is None else display.latest.framebuffer
+
+
+def _keyboard(display: Display, thorough: bool) -> Grab:
+    keyboard = None if display.latest is None else display.latest.keyboard
+    return "unknown" if keyboard is None else keyboard.read(thorough=thorough)
 
 
 def _address(instance: DisplayInstance) -> tuple[str, Path]:

@@ -2,8 +2,10 @@
 
 import os
 import select
+import socket
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,15 @@ def connect(display: str, xauthority: Path) -> Connection:
                 del os.environ["XAUTHORITY"]
             else:
                 os.environ["XAUTHORITY"] = before
+
+
+def interrupt(connection: Connection) -> None:
+    """End a connection, also for a thread that waits for a reply: it gets an error of `LOST`."""
+    with (
+        suppress(OSError, *LOST),
+        socket.socket(fileno=os.dup(connection.get_file_descriptor())) as end,
+    ):
+        end.shutdown(socket.SHUT_RDWR)
 
 
 def load_types() -> None:

@@ -5,18 +5,25 @@ Untrusted clients can grab the keyboard too. The server does not name the client
 A grab for a window that is not mapped always fails: with AlreadyGrabbed where a client has a grab,
 and else with NotViewable. So it shows the grabs of others without an effect. A grab that succeeds
 would take the focus from the focused window for a moment, and a field in it would seem to lose it.
-Only while a client has grabbed the pointer, such a grab is made, as the keyboard may be frozen.
+Only in a *thorough* check, and while a client has grabbed the pointer, such a grab is made, as the
+keyboard may be frozen.
 """
 
-from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
 
 import xcffib
 import xcffib.xproto
 
-from deskhand.desktop.errors import DisplayGone
+from .connection import LOST, Connection, connect, interrupt, screen_of
 
-from .connection import LOST, Connection, connect, screen_of
+Grab = Literal["none", "grabbed", "unknown"]
+"""Whether a client has grabbed the keyboard; unknown while the server does not answer."""
+
+SECONDS = 0.8
+"""Time for the server to answer, so that a grab of the server is found within a second."""
 
 _TAKEN = xcffib.xproto.GrabStatus.AlreadyGrabbed
 _HELD = (_TAKEN, xcffib.xproto.GrabStatus.Frozen)
@@ -27,35 +34,75 @@ _NONE = 0
 
 
 class KeyboardGrab:
-    """Reads whether there is one on the display of now. Any thread may call it; calls block.
+    """Reads whether there is one on a display. One thread calls it; calls take `SECONDS` at most.
 
-    ``where`` returns name and cookie file of the display.
+    The connection is that of the display's start: programs can use up those that a server accepts.
     """
 
-    def __init__(self, where: Callable[[], tuple[str, Path]]) -> None:
-        self._where = where
+    def __init__(self, display: str, xauthority: Path) -> None:
+        self._address = display, xauthority
+        self._thread = ThreadPoolExecutor(1, "keyboard")
+        self._connection: Connection = None
+        self._asked: Future[Grab] | None = None
 
-    def held(self) -> bool:
-        """Return whether a client has grabbed the keyboard; False without a display."""
+    def __enter__(self) -> Self:
+        """Connect.
+
+        Raises:
+            DisplayGone: If there is no such display.
+        """
+        self._connection = connect(*self._address)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        # A server that another client has grabbed would not answer the thread.
+        interrupt(self._connection)
+        self._thread.shutdown()
+        self._connection.disconnect()
+
+    def read(self, *, thorough: bool = True) -> Grab:
+        """Return whether a client has grabbed the keyboard; "unknown" once this is closed."""
         try:
-            connection = connect(*self._where())
-        except DisplayGone:
-            return False
+            # A question that was not answered in time is still on its way.
+            wait = SECONDS if self._asked is None else 0.0
+            if self._asked is None:
+                self._asked = self._thread.submit(self._read, thorough)
+            found = self._asked.result(wait)
+        except TimeoutError:
+            return "unknown"
+        except RuntimeError:
+            # Closed, with its display.
+            return "unknown"
+        self._asked = None
+        return found
+
+    def _read(self, thorough: bool) -> Grab:
         try:
-            return _is_grabbed(connection)
+            return "grabbed" if _is_grabbed(self._connection, thorough) else "none"
         except (xcffib.XcffibException, *LOST):
-            return False
-        finally:
-            connection.disconnect()
+            return "unknown"
 
 
-def _is_grabbed(connection: Connection) -> bool:
+def _is_grabbed(connection: Connection, thorough: bool) -> bool:
     root = screen_of(connection).root
     hidden = connection.generate_id()
     kind = xcffib.xproto.WindowClass.InputOnly
     connection.core.CreateWindow(0, hidden, root, 0, 0, 1, 1, 0, kind, 0, 0, [])
-    if _grab_keyboard(connection, hidden) == _TAKEN:
-        return True
+    try:
+        if _grab_keyboard(connection, hidden) == _TAKEN:
+            return True
+        return thorough and _is_frozen(connection, root, hidden)
+    finally:
+        connection.core.DestroyWindow(hidden)
+        connection.flush()
+
+
+def _is_frozen(connection: Connection, root: int, hidden: int) -> bool:
     pointer = connection.core.GrabPointer(False, hidden, 0, _ASYNC, _ASYNC, _NONE, _NONE, _NOW)
     if pointer.reply().status != _TAKEN:
         return False

@@ -143,6 +143,11 @@ def stopped_count(desktop: Service) -> int:
     return found
 
 
+def keys_pass(desktop: Service) -> bool:
+    found: bool = desktop.get(LEASE)["stopped"]["keys_pass"]
+    return found
+
+
 def give_back(desktop: Service) -> None:
     desktop.post(LEASE, {"action": "release", "viewer": "ann"})
 
@@ -376,7 +381,7 @@ def test_an_agent_waits_with_its_command_for_the_end_of_a_private_session(tmp_pa
         assert '"output": "built' in messages
 
 
-@pytest.mark.parametrize("way", ["", "pass"])
+@pytest.mark.parametrize("way", ["", "pass", "exhaust", "server"])
 def test_a_program_that_has_grabbed_the_keyboard_gets_no_key(
     desktop: Service, area: TextArea, way: str
 ) -> None:
@@ -391,15 +396,36 @@ def test_a_program_that_has_grabbed_the_keyboard_gets_no_key(
     # The control: it gets what the agent types, and the page does not.
     desktop.act(action="type", text="control")
     until(lambda: notes.read_text().count("key") == len("control"), "the keys of the control")
-    builds = {"command": "sleep 1000", "background": True}
-    build = desktop.post("/api/v0/processes/start", builds)["id"]
-    person_types(desktop)
+    if way == "server":
+        output(desktop, f"touch {notes}.go")
+    if way in ("exhaust", "server"):
+        until(lambda: "alone" in notes.read_text(), "the display of one client")
+    told: list[bool] = []
+    person_types(desktop, taken=lambda: told.append(keys_pass(desktop)))
+    assert told == [False]
+    give_back(desktop)
+    # An honest program with an open menu is not ended.
+    if way != "pass":
+        assert desktop.get(f"/api/v0/processes/{started}/output")["running"]
+    output(desktop, "pkill -9 -f [g]rabber.py")
+    person_types(desktop, taken=lambda: until(lambda: keys_pass(desktop), "keys that pass"))
     give_back(desktop)
     assert area.held() == SECRET
     assert notes.read_text().count("key") == len("control")
-    assert not desktop.get(f"/api/v0/processes/{started}/output?wait=true")["running"]
-    # A program that is no client of the display goes on.
-    assert desktop.get(f"/api/v0/processes/{build}/output")["running"]
+
+
+def test_no_key_is_passed_on_while_the_x_server_does_not_answer_or_starts_again(
+    desktop: Service,
+) -> None:
+    person_types(desktop, "", taken=lambda: until(lambda: keys_pass(desktop), "keys that pass"))
+    pid = desktop.get("/api/v0/desktop")["xserver"]["pid"]
+    server = psutil.Process(pid)
+    server.suspend()
+    until(lambda: not keys_pass(desktop), "keys that do not pass")
+    server.kill()
+    until(lambda: keys_pass(desktop), "keys that pass again")
+    assert desktop.get("/api/v0/desktop")["xserver"]["pid"] not in (None, pid)
+    give_back(desktop)
 
 
 def test_a_program_that_continues_itself_stays_stopped(desktop: Service) -> None:
@@ -414,7 +440,7 @@ def test_a_program_that_continues_itself_stays_stopped(desktop: Service) -> None
     sizes: list[int] = []
     person_types(desktop, taken=lambda: sizes.append(counted.stat().st_size))
     sizes.append(counted.stat().st_size)
-    assert desktop.get(LEASE)["stopped"] == {"count": 1, "not_stopped": []}
+    assert desktop.get(LEASE)["stopped"] == {"count": 1, "not_stopped": [], "keys_pass": True}
     give_back(desktop)
     assert sizes[0] == sizes[1]
     until(lambda: counted.stat().st_size > sizes[1], "the program, which continues")

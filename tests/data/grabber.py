@@ -1,12 +1,15 @@
 """Grabs the keyboard, and writes down the keys that it gets.
 
-Usage: python3 grabber.py FILE [pass]; the system's Python runs it, inside a desktop. It writes
-"grabbed" and "key CODE". With ``pass`` a child goes on with the connection.
+Usage: python3 grabber.py FILE [WAY]; the system's Python runs it, inside a desktop. It writes
+"grabbed" and "key CODE". With ``pass`` a child goes on with the connection; with ``exhaust`` it
+takes all connections that the X server has left after seven keys, and writes "alone"; with
+``server`` it grabs the server then, as soon as there is a file FILE.go, and writes "alone".
 """
 
 import ctypes
 import os
 import sys
+import time
 from ctypes import byref, c_char_p, c_int, c_long, c_uint, c_ulong, c_void_p
 from pathlib import Path
 
@@ -24,8 +27,10 @@ x11.XMapWindow.argtypes = [c_void_p, c_ulong]
 x11.XSync.argtypes = [c_void_p, c_int]
 x11.XSelectInput.argtypes = [c_void_p, c_ulong, c_long]
 x11.XGrabKeyboard.argtypes = [c_void_p, c_ulong, c_int, c_int, c_int, c_ulong]
+x11.XGrabServer.argtypes = [c_void_p]
 x11.XNextEvent.argtypes = [c_void_p, c_void_p]
 ASYNC, NOW, KEY_PRESS = 1, 0, 2
+way = sys.argv[2] if len(sys.argv) > 2 else ""
 
 display = c_void_p(x11.XOpenDisplay(None))
 root = x11.XDefaultRootWindow(display)
@@ -41,11 +46,26 @@ x11.XSync(display, 0)
 with Path(sys.argv[1]).open("a", buffering=1) as notes:
     status = x11.XGrabKeyboard(display, own, 1, ASYNC, ASYNC, NOW)
     print("grabbed" if status == 0 else f"status {status}", file=notes)
-    if len(sys.argv) > 2 and os.fork():
+    if way == "pass" and os.fork():
         # The child has the connection, which the server knows as that of this process.
         os._exit(0)
     event = (c_long * 24)()
+    keys = 0
     while True:
         x11.XNextEvent(display, byref(event))
-        if ctypes.cast(event, ctypes.POINTER(c_int))[0] == KEY_PRESS:
-            print("key", (c_uint * 48).from_buffer(event)[21], file=notes)
+        if ctypes.cast(event, ctypes.POINTER(c_int))[0] != KEY_PRESS:
+            continue
+        print("key", (c_uint * 48).from_buffer(event)[21], file=notes)
+        keys += 1
+        if keys < len("control"):
+            continue
+        if way == "exhaust":
+            while x11.XOpenDisplay(None):
+                pass
+            print("alone", file=notes)
+        elif way == "server":
+            while not Path(f"{sys.argv[1]}.go").exists():
+                time.sleep(0.05)
+            x11.XGrabServer(display)
+            x11.XSync(display, 0)
+            print("alone", file=notes)

@@ -17,6 +17,7 @@ from deskhand.desktop.errors import (
     HeldByChat,
     HumanInControl,
     InvalidAction,
+    KeyboardGrabbed,
     MissingProgram,
     NothingSuch,
     NotInControl,
@@ -44,6 +45,11 @@ SENTENCES: list[tuple[DesktopError, str]] = [
     (
         FocusMoved(),
         "focus moved (the rest of the text was withheld: clear the field, click it again)",
+    ),
+    (
+        KeyboardGrabbed(),
+        "a program has grabbed the keyboard (nothing more was typed: close its menu or dialog, or"
+        " end the program)",
     ),
     (UnknownWindow(7), "there is no window 7; GET /api/v0/desktop/windows lists them"),
     (NothingSuch("No such application.", "Known: xterm."), "No such application. Known: xterm."),

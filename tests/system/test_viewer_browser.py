@@ -90,13 +90,17 @@ async def take_control(page: Page | FrameLocator, name: str = "Ann") -> None:
 class FrozenPrograms:
     """A freezer that has stopped programs, and could not stop others."""
 
-    def __init__(self, count: int, *running: str) -> None:
+    def __init__(self, count: int, *running: str, keys_pass: bool = True) -> None:
         self._report = StopReport(count, running, 1.0)
+        self._keys_pass = keys_pass
 
-    def hold(self, *, frees_keyboard: bool = True) -> None:
+    def may_type(self) -> bool:
+        return self._keys_pass
+
+    def hold(self, *, guards_keyboard: bool = True) -> None:
         pass
 
-    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+    def release(self, *, guards_keyboard: bool = True) -> StopReport:
         return self._report
 
     def report(self) -> StopReport:
@@ -251,8 +255,13 @@ def test_another_browser_sees_a_still_until_control_is_given_back(stage: Stage) 
             "1 watching, 3 programs stopped, not stopped: stubborn, vi",
         ),
         (FrozenPrograms(1), "1 watching, 1 program stopped"),
+        (
+            FrozenPrograms(1, keys_pass=False),
+            "1 watching, 1 program stopped; keys are not passed on: a program has grabbed the"
+            " keyboard, as an open menu does",
+        ),
     ],
-    ids=["some", "one"],
+    ids=["some", "one", "grabbed"],
 )
 def test_the_page_reports_the_programs_that_are_stopped_in_private(
     stage: Stage, freezer: FrozenPrograms, text: str

@@ -44,6 +44,9 @@ class Control(Protocol):
     def may_see(self, key: str) -> bool:
         """Return whether the viewer may see the screen now."""
 
+    def may_type(self) -> bool:
+        """Return whether keys of the viewer in control may be passed on now."""
+
     def begins(self, key: str, name: str) -> bool:
         """Give control to a viewer that acts while the lease is free; return whether it has it."""
 
@@ -74,6 +77,10 @@ class NoLease:
         return True
 
     def may_see(self, key: str) -> bool:
+        """Return True."""
+        return True
+
+    def may_type(self) -> bool:
         """Return True."""
         return True
 
@@ -194,6 +201,8 @@ class ViewerSession:
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
         if not (self._agent_acts() if role == "agent" else self._person_acts(message)):
+            return False
+        if message.kind is MessageKind.KEY and message.down and not self._control.may_type():
             return False
         self._held.note(message)
         if role == "control":

@@ -33,10 +33,6 @@ class ProcessControlServer:
             "thaw": lambda _: self._processes.thaw(),
             "stop": lambda request: self._processes.stop(ProcessFacts(*request["process"])),
             "resume": lambda request: self._processes.resume(ProcessFacts(*request["process"])),
-            "kill": lambda request: self._processes.kill(ProcessFacts(*request["process"])),
-            "x_clients": lambda request: self._processes.x_clients(
-                [ProcessFacts(*one) for one in request["processes"]]
-            ),
             "send": lambda request: process_tree.send(self._family(request), request["number"]),
             "end": lambda request: process_tree.end(
                 self._family(request), request["grace"], time.monotonic

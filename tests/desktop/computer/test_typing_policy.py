@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -7,8 +8,19 @@ from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome, outcome_json
-from deskhand.desktop.computer.typing_policy import NoPasswordFields, TypingPolicy, sizes
-from deskhand.desktop.errors import ActionFailed, FocusMoved, ForeignHost, UntypableText
+from deskhand.desktop.computer.typing_policy import (
+    KEYBOARD_SECONDS,
+    NoPasswordFields,
+    TypingPolicy,
+    sizes,
+)
+from deskhand.desktop.errors import (
+    ActionFailed,
+    FocusMoved,
+    ForeignHost,
+    KeyboardGrabbed,
+    UntypableText,
+)
 from deskhand.desktop.input.events import Tap
 from deskhand.desktop.tool_calls.caller import Caller
 from tests.desktop.fakes import NATIVE, FakeClock, FakeFields, FakeInput, FakePictures, FakeScreen
@@ -164,9 +176,15 @@ def test_the_rest_is_withheld_when_another_window_gets_the_keyboard() -> None:
 class FakeProcesses:
     """The processes of an agent, and whether they are stopped."""
 
-    def __init__(self) -> None:
+    def __init__(self, passing: Sequence[bool] = ()) -> None:
         self.are_stopped = False
         self.times = 0
+        self.waits: list[float] = []
+        self._passing = iter(passing)
+
+    def may_type(self, wait: float = 0.0) -> bool:
+        self.waits.append(wait)
+        return next(self._passing, True)
 
     def hold(self) -> None:
         self.are_stopped, self.times = True, self.times + 1
@@ -190,6 +208,49 @@ def test_the_agents_processes_are_stopped_while_a_protected_text_is_typed() -> N
     asyncio.run(scenario())
     assert states == [*[True] * len(sizes(len(VALUE))), False]
     assert (processes.are_stopped, processes.times) == (False, 1)
+
+
+@pytest.mark.parametrize("passing", [[False], [True, False]])
+def test_a_protected_text_is_withheld_while_another_program_gets_the_keys(
+    passing: list[bool],
+) -> None:
+    processes, typed = FakeProcesses(passing), []
+
+    async def send(action: Action) -> None:
+        typed.append(action)
+
+    policy = TypingPolicy(FakeFields(), processes)
+    with pytest.raises(KeyboardGrabbed):
+        asyncio.run(policy.perform(action_request(PROTECTED, NATIVE).action, send))
+    assert len(typed) == len(passing) - 1
+    # A menu may close meanwhile.
+    assert set(processes.waits) == {KEYBOARD_SECONDS}
+    assert not processes.are_stopped
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "type", "text": "a"},
+        {"action": "key", "text": "a"},
+        {"action": "key_down", "text": "a"},
+        {"action": "hold_key", "text": "a", "duration": 0.1},
+    ],
+)
+def test_keys_of_a_person_are_refused_at_once_and_other_input_is_not(body: dict[str, Any]) -> None:
+    processes, sent = FakeProcesses([False]), []
+
+    async def send(action: Action) -> None:
+        sent.append(action)
+
+    policy = TypingPolicy(FakeFields(), processes)
+    with pytest.raises(KeyboardGrabbed):
+        asyncio.run(policy.perform(action_request(body, NATIVE).action, send))
+    assert (sent, processes.waits) == ([], [0.0])
+    policy = TypingPolicy(FakeFields(), FakeProcesses([False]))
+    move = {"action": "mouse_move", "coordinate": [1, 1]}
+    asyncio.run(policy.perform(action_request(move, NATIVE).action, send))
+    assert len(sent) == 1
 
 
 def test_a_cancelled_action_does_not_leave_the_processes_stopped() -> None:

@@ -1,7 +1,7 @@
 import threading
-from collections.abc import Sequence
 
 from deskhand.desktop.freeze.freezer import SIGNALS, Freezer, NoFreezer
+from deskhand.desktop.freeze.keyboard_guard import SETTLED, Grab
 from deskhand.desktop.freeze.report import StopReport
 from deskhand.desktop.freeze.selection import Origins, ProcessFacts
 
@@ -16,7 +16,6 @@ class Table:
         self.found = {pid: ProcessFacts(pid, pid - 1, UID, f"p{pid}", 5) for pid in pids}
         self.did: list[str] = []
         self.grouped: set[int] = set()
-        self.connected: set[int] = set()
         self.refusing: set[int] = set()
         self.ignoring: set[int] = set()
         self.forks: list[int] = []
@@ -54,13 +53,6 @@ class Table:
         self.did.append(f"resume {process.pid}")
         self.found[process.pid] = process._replace(stopped=False)
 
-    def kill(self, process: ProcessFacts) -> None:
-        self.did.append(f"kill {process.pid}")
-        self.found = {pid: one for pid, one in self.found.items() if pid != process.pid}
-
-    def x_clients(self, processes: Sequence[ProcessFacts]) -> list[int]:
-        return [one.pid for one in processes if one.pid in self.connected]
-
     def wait_passes(self, more: int) -> None:
         with self.passed:
             wanted = self.passes + more
@@ -91,44 +83,75 @@ def test_processes_of_a_stopped_group_get_no_signal_and_are_counted() -> None:
     assert held.report() == StopReport()
 
 
-def test_a_stopped_client_of_the_display_is_killed_while_the_keyboard_is_grabbed() -> None:
-    table = Table(7, 8, 9)
-    table.connected = {7, 9}
-    grabbed = [True]
-    origins = Origins(UID, service=frozenset({9}))
-    held = Freezer(table, lambda: origins, keyboard_grabbed=lambda: grabbed[0])
-    with held.held():
-        grabbed[0] = False
-        assert table.did == ["freeze", "stop 7", "stop 8", "kill 7"]
+class Keyboard:
+    """Answers checks with what was found last, and tells of each check."""
+
+    def __init__(self, found: Grab) -> None:
+        self.found = found
+        self.kinds: list[bool] = []
+        self.checked = threading.Condition()
+
+    def __call__(self, thorough: bool) -> Grab:
+        with self.checked:
+            self.kinds.append(thorough)
+            self.checked.notify_all()
+            return self.found
+
+    def wait(self, more: int) -> None:
+        """Wait for some checks, and for the effect of the one before the last."""
+        with self.checked:
+            wanted = len(self.kinds) + more
+            assert self.checked.wait_for(lambda: len(self.kinds) >= wanted, LIMIT)
 
 
-def test_the_keyboard_is_checked_again_for_requests_that_were_on_their_way() -> None:
-    table, asked = Table(7), threading.Semaphore(0)
-
-    def grabbed() -> bool:
-        asked.release()
-        return False
-
-    with Freezer(table, lambda: Origins(UID), keyboard_grabbed=grabbed).held():
-        for _ in range(3):
-            assert asked.acquire(timeout=LIMIT)
-    assert "kill 7" not in table.did
-
-
-def test_a_pause_kills_nobody_who_has_the_keyboard_until_a_person_types() -> None:
+def test_keys_pass_while_no_stopped_program_can_get_them() -> None:
+    keyboard = Keyboard("grabbed")
     table = Table(7)
-    client, table.connected = table.found[7], {7}
-    held = Freezer(table, lambda: Origins(UID), keyboard_grabbed=lambda: 7 in table.found)
-    held.hold(frees_keyboard=False)
+    held = Freezer(table, lambda: Origins(UID), keyboard=keyboard)
+    assert held.may_type()
+    with held.held():
+        assert not held.may_type()
+        keyboard.found = "none"
+        assert held.may_type(LIMIT)
+        keyboard.found = "unknown"
+        keyboard.wait(2)
+        assert not held.may_type()
+        # An honest program with an open menu is not ended.
+        assert table.did == ["freeze", "stop 7"]
+    assert held.may_type()
+
+
+def test_the_keyboard_is_checked_as_long_as_it_is_held() -> None:
+    keyboard, table = Keyboard("none"), Table(7)
+    held = Freezer(table, lambda: Origins(UID), keyboard=keyboard)
+    with held.held():
+        keyboard.wait(SETTLED + 2)
+        assert all(keyboard.kinds[:SETTLED])
+        assert not keyboard.kinds[-1]
+        # The menu of an application that goes on.
+        keyboard.found = "grabbed"
+        keyboard.wait(2)
+        assert held.may_type()
+        # A program that was started meanwhile may have grabbed it before it was stopped.
+        table.found[9] = ProcessFacts(9, 1, UID, "p9", 5)
+        keyboard.wait(3)
+        assert not held.may_type()
+
+
+def test_a_pause_guards_no_keyboard_until_a_person_types() -> None:
+    keyboard, table = Keyboard("grabbed"), Table(7)
+    held = Freezer(table, lambda: Origins(UID), keyboard=keyboard)
+    held.hold(guards_keyboard=False)
+    assert held.may_type()
+    assert not keyboard.kinds
     for person in (1, 2):
-        table.wait_passes(2)
-        assert table.did.count("kill 7") == person - 1
         held.hold()
-        assert table.did.count("kill 7") == person
+        assert len(keyboard.kinds) >= person
+        assert not held.may_type()
         held.release()
-        table.found = {7: client}
+        assert held.may_type()
     assert "thaw" not in table.did
-    held.release(frees_keyboard=False)
+    held.release(guards_keyboard=False)
     assert table.did.count("thaw") == 1
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from deskhand.desktop.errors import HeldByChat, HumanInControl, NotInControl
+from deskhand.desktop.freeze.freezer import NoFreezer
 from deskhand.desktop.freeze.report import StopReport
 from deskhand.desktop.lease.handover import LeaseEffects, activity_summary
 from deskhand.desktop.lease.lease import IDLE_CHAT, ControlSession, Person
@@ -13,6 +14,23 @@ from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime, ProcessFr
 
 ANN = Person("Ann", "a")
 LIMIT = 20.0
+
+
+class Grabbed(NoFreezer):
+    """Programs that are stopped, of which one has grabbed the keyboard."""
+
+    def may_type(self) -> bool:
+        return False
+
+
+def test_no_keys_pass_in_private_while_a_stopped_program_could_get_them() -> None:
+    runtime = LeaseRuntime(freezer=Grabbed())
+    assert runtime.may_type()
+    runtime.take(ANN, private=False, take_over_on_timeout=False, force=False)
+    assert runtime.may_type()
+    runtime.take(ANN, private=True, take_over_on_timeout=False, force=False)
+    assert not runtime.may_type()
+    assert not runtime.state()["stopped"]["keys_pass"]
 
 
 class Scene:
@@ -248,16 +266,19 @@ class FakeFreezer:
     def held(self) -> bool:
         return bool(self.holders)
 
-    def hold(self, *, frees_keyboard: bool = True) -> None:
-        self.holders.append(frees_keyboard)
+    def hold(self, *, guards_keyboard: bool = True) -> None:
+        self.holders.append(guards_keyboard)
 
-    def release(self, *, frees_keyboard: bool = True) -> StopReport:
+    def release(self, *, guards_keyboard: bool = True) -> StopReport:
         report = self.report()
-        self.holders.remove(frees_keyboard)
+        self.holders.remove(guards_keyboard)
         return report
 
     def report(self) -> StopReport:
         return StopReport(3, (), 5.0) if self.held else StopReport()
+
+    def may_type(self) -> bool:
+        return True
 
 
 def test_a_pause_stops_the_processes_until_they_are_needed() -> None:

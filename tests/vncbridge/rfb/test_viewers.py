@@ -15,9 +15,13 @@ class OneHolder(NoLease):
     def __init__(self, holder: str = "") -> None:
         self.holder = holder
         self.private = False
+        self.typing = True
         self.counted = [0, 0]
         self.present: list[str] = []
         self.agent = ""
+
+    def may_type(self) -> bool:
+        return self.typing
 
     def agent_acts(self, key: str) -> bool:
         if not self.holder:
@@ -69,6 +73,18 @@ def test_only_the_one_in_control_acts() -> None:
         room.lease.holder = ANN.key
         session.receive(key(0x61))
         assert room.sent.endswith(key(0x61))
+
+
+def test_keys_go_down_only_while_they_may_be_passed_on() -> None:
+    room = Room(ANN.key)
+    with room.viewers.session(ANN, room.write) as session:
+        session.receive(HELLO + key(0x61))
+        room.lease.typing = False
+        more = key(0x61, down=False) + pointer(1) + pointer(0)
+        session.receive(key(0x62) + more)
+        # A key that is down can go up, and the pointer moves.
+        assert room.sent == SHARED_HELLO + key(0x61) + more
+        assert room.lease.counted == [1, 1]
 
 
 def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:

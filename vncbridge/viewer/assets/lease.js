@@ -7,7 +7,7 @@ const AGAIN_MS = 2000;
 /**
  * @typedef {{
  *   revision: number, holder: {kind: string, name: string}, asked: {name: string} | null, private: boolean, you: boolean,
- *   watchers: number, stopped: {count: number, not_stopped: string[]} | null,
+ *   watchers: number, stopped: {count: number, not_stopped: string[], keys_pass: boolean} | null,
  * }} LeaseState
  */
 

@@ -66,14 +66,15 @@ export class Privacy {
   }
 }
 
-/** The programs of the agent that are stopped in private, and those that are not. @param {LeaseState["stopped"]} stopped */
+/** The programs of the agent that are stopped in private, those that are not, and whether keys pass. @param {LeaseState["stopped"]} stopped */
 function stoppedText(stopped) {
   if (!stopped) {
     return "";
   }
   const names = stopped.not_stopped.join(", ");
   const programs = words.programs(stopped.count);
-  return names ? words.stoppedExcept(programs, names) : words.stopped(programs);
+  const text = names ? words.stoppedExcept(programs, names) : words.stopped(programs);
+  return stopped.keys_pass ? text : text + words.keysRefused;
 }
 
 export function rememberedName() {

@@ -34,6 +34,7 @@ export const texts = {
     hasPrivate: (/** @type {string} */ name) => `${name} has this desktop in private`,
     isIn: (/** @type {string} */ name) => `${name} is in control`,
     keep: "Keep it",
+    keysRefused: "; keys are not passed on: a program has grabbed the keyboard, as an open menu does",
     keeps: (/** @type {string} */ name) => `${name} keeps control`,
     person: "A person",
     pictureLater: "The picture comes back when control is given back.",
