@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from deskhand.desktop.errors import HeldByChat, HumanInControl
 from deskhand.desktop.freeze.freezer import NoFreezer
 from deskhand.desktop.freeze.report import StopReport
 
 from .lease import ControlSession, LeaseRules, Person
+from .ports import Effects, ProcessFreezer
 
 Json = dict[str, Any]
 
@@ -27,44 +28,6 @@ MOST_WINDOWS = 50
 """The newest window events of a session that are kept; a program may open windows for hours."""
 
 _WINDOWS = {"window_opened": "Opened", "window_closed": "Closed"}
-
-
-class Effects(Protocol):
-    """The effects of a change of the lease on the desktop."""
-
-    def privacy_changed(self, private: bool) -> None:
-        """Hide the screen from all but the person in control, or show it again."""
-
-    def lease_changed(self, state: Json) -> None:
-        """Apply and publish a new holder or a new control request."""
-
-    def actor_changed(self) -> None:
-        """Release all keys and buttons: those that another actor held down."""
-
-    def session_ended(self, session: ControlSession) -> None:
-        """Record a person's control session."""
-
-    def person_acted(self) -> None:
-        """Note input of a person who is not in private."""
-
-    def agent_acted(self) -> None:
-        """Note input of a program that acts as an agent over VNC."""
-
-
-class ProcessFreezer(Protocol):
-    """Stops the agent's processes. All methods block."""
-
-    def hold(self, *, guards_keyboard: bool = True) -> None:
-        """Stop the processes, and guard the keyboard for what is typed meanwhile."""
-
-    def release(self, *, guards_keyboard: bool = True) -> StopReport:
-        """Continue the processes, unless they are also stopped for another reason."""
-
-    def report(self) -> StopReport:
-        """Return what is stopped now."""
-
-    def may_type(self) -> bool:
-        """Return whether no stopped process can get keys; does not block."""
 
 
 @dataclass(frozen=True)

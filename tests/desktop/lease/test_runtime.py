@@ -9,8 +9,9 @@ from deskhand.desktop.freeze.freezer import NoFreezer
 from deskhand.desktop.freeze.report import StopReport
 from deskhand.desktop.lease.handover import LeaseEffects, activity_summary
 from deskhand.desktop.lease.lease import IDLE_CHAT, ControlSession, Person
+from deskhand.desktop.lease.ports import ProcessFreezer
 from deskhand.desktop.lease.privacy import PrivacyMode
-from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime, ProcessFreezer
+from deskhand.desktop.lease.runtime import MOST_WINDOWS, LeaseRuntime
 
 ANN = Person("Ann", "a")
 LIMIT = 20.0

@@ -64,7 +64,7 @@ function replaceParts(body, id, parts) {
     box.open ||= opened.has(titleOf(box));
   }
   if (focused) {
-    controls().find((one) => one.innerHTML === focused.innerHTML)?.focus({ preventScroll: true });
+    controls().find((one) => one.tagName === focused.tagName && one.textContent === focused.textContent)?.focus({ preventScroll: true });
   }
   body.dataset.step = id;
 }
