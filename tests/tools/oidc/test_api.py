@@ -312,7 +312,7 @@ def test_a_wrong_secret_and_a_provider_that_is_gone_are_reported(tmp_path: Path)
     signing(tmp_path, refused, secret="wrong")
 
     async def gone(made: Signing) -> None:
-        made.provider.url += "x"
+        made.provider.url = "http://127.0.0.1:1"
         answer = await made.client.get("/login/oidc")
         assert answer.status_code == 303
         back = made.provider.sign_in(answer.headers["location"])
