@@ -156,6 +156,7 @@ def test_no_grant_leads_to_the_control_plane(host: str) -> None:
             policy.with_grants([f"{host}:{port}"])
     with pytest.raises(InvalidEgress, match="is the control plane"):
         replace(policy, base=parse_egress("open", (), [f"{host}:7777"])).check()
+    assert policy.with_grants([f"{host}:80"]).grants == (parse_grant(f"{host}:80"),)
 
 
 def test_listeners_have_their_ports_and_sockets_of_the_file_system_none() -> None:
