@@ -76,6 +76,7 @@ def at_desktop(home: str) -> dict[str, tuple[bool, Request]]:
                 "DELETE /api/v0/tokens/{token_id}",
                 "POST /api/v0/desktop/lease",
                 "DELETE /api/v0/desktop/lease",
+                "POST /api/v0/desktop/pause",
                 "POST /api/v0/desktop/secrets",
                 "DELETE /api/v0/desktop/secrets",
                 "POST /api/v0/desktop/recording/stop",

@@ -1,7 +1,7 @@
 import os
 import select
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
@@ -47,16 +47,25 @@ def is_forked(desktops: ForkLaunch, folder: Path) -> bool:
     return forked
 
 
-def fork_servers() -> list[psutil.Process]:
-    """Return those that this process has started, also while they load."""
+@pytest.fixture
+def fork_servers() -> Callable[[], list[psutil.Process]]:
+    """Return the fork servers that a test has started, also while they load."""
+
+    def found() -> list[psutil.Process]:
+        commands = running(psutil.Process().children(), psutil.Process.cmdline)
+        return [process for process, line in commands.items() if not names.isdisjoint(line)]
+
     names = {TITLE[0], "deskhand.desktop.fork_server"}
-    commands = running(psutil.Process().children(), psutil.Process.cmdline)
-    return [process for process, line in commands.items() if not names.isdisjoint(line)]
+    # Other tests of this worker have those of tests/system/forked.py.
+    others = found()
+    return lambda: [process for process in found() if process not in others]
 
 
 @pytest.mark.slow("it loads all that desktops need, twice")
 def test_desktops_are_forked_and_executed_where_the_fork_server_has_ended(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    fork_servers: Callable[[], list[psutil.Process]],
 ) -> None:
     with launch(tmp_path, "wait") as desktops:
         assert not is_forked(desktops, tmp_path)
@@ -81,7 +90,9 @@ def test_no_desktop_waits_for_a_fork_server_that_loads(tmp_path: Path) -> None:
         assert not is_forked(desktops, tmp_path)
 
 
-def test_without_a_fork_server_each_desktop_is_executed(tmp_path: Path) -> None:
+def test_without_a_fork_server_each_desktop_is_executed(
+    tmp_path: Path, fork_servers: Callable[[], list[psutil.Process]]
+) -> None:
     with launch(tmp_path, "off") as desktops:
         desktops.prepare()
         assert fork_servers() == []
