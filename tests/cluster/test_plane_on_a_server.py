@@ -17,6 +17,7 @@ from deskhand.tools.cluster.moment import MomentaryEvent, read_moment
 from deskhand.tools.cluster.trust import ClusterTls
 from deskhand.tools.control_plane.service.planes import LivingPeers
 from deskhand.tools.store.database import Store
+from deskhand.vncbridge.auth.request_headers import PAGE_KEY
 from tests.cluster.playing import LIMIT
 from tests.live_trees import commands_below, running
 from tests.postgres_server import PostgresServer
@@ -183,7 +184,11 @@ def test_a_sign_in_that_begins_at_one_control_plane_ends_at_another(
         with httpx2.Client() as browser:
             begun = browser.get(f"{one.url}/login/oidc")
             back = known.sign_in(begun.headers["location"]).replace(one.url, other.url)
-            assert browser.get(back).status_code == 200
+            page = browser.get(back)
+            assert page.status_code == 200
+            code = page.text.partition("#code=")[2].partition('"')[0]
+            signed_in = browser.post(f"{other.url}/api/v0/login", json={"code": code})
+            browser.headers[PAGE_KEY] = signed_in.json()["page_key"]
             for plane in (other, one):
                 person = browser.get(f"{plane.url}/api/v0/people/me").json()
                 assert (person["name"], person["role"]) == ("Ada", "member"), plane.url
