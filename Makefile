@@ -79,7 +79,7 @@ bench: setup
 
 # Tests that are long or run many processes; most of them wait.
 soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
-	$(PYTHON) -m pytest --numprocesses=5 --dist=worksteal --durations=10 -m "soak and not full"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "soak and not full"
 
 # Attacks by an agent on real desktops, as root. They are forked, as users get them: those of
 # control planes too.
