@@ -10,12 +10,10 @@ server. A thread uses it, so that a server that hangs delays a change of control
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
-from deskhand.desktop.x11.connection import LOST, Connection, connect, interrupt
+from deskhand.desktop.x11.connection import LOST, ConnectionThread
 from deskhand.desktop.x11.selection import CLIPBOARD, PRIMARY, Selection
 
 logger = logging.getLogger(__name__)
@@ -34,35 +32,13 @@ class OwnContent(Protocol):
         """Own again what was noted, some time later; does not block."""
 
 
-class PrivateSelections:
+class PrivateSelections(ConnectionThread):
     """Empties what a person has copied or selected in private. Its calls come from one thread."""
 
     def __init__(self, display: str, xauthority: Path, clipboard: OwnContent) -> None:
-        self._address = display, xauthority
+        super().__init__(display, xauthority, "selections")
         self._clipboard = clipboard
-        self._thread = ThreadPoolExecutor(1, "selections")
-        self._connection: Connection = None
         self._watched: Selection | None = None
-
-    def __enter__(self) -> Self:
-        """Connect.
-
-        Raises:
-            DisplayGone: If there is no such display.
-        """
-        self._connection = connect(*self._address)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        # A server that another client has grabbed would not answer the thread.
-        interrupt(self._connection)
-        self._thread.shutdown()
-        self._connection.disconnect()
 
     def begin(self) -> None:
         """Note the selections, before a person acts in private."""

@@ -5,9 +5,11 @@ import select
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import xcffib
 import xcffib.xproto
@@ -61,6 +63,38 @@ def interrupt(connection: Connection) -> None:
         socket.socket(fileno=os.dup(connection.get_file_descriptor())) as end,
     ):
         end.shutdown(socket.SHUT_RDWR)
+
+
+class ConnectionThread:
+    """A connection that one thread uses: a server that does not answer blocks nobody else.
+
+    It is made when this is entered.
+    """
+
+    def __init__(self, display: str, xauthority: Path, name: str) -> None:
+        self._address = display, xauthority
+        self._thread = ThreadPoolExecutor(1, name)
+        self._connection: Connection = None
+
+    def __enter__(self) -> Self:
+        """Connect.
+
+        Raises:
+            DisplayGone: If there is no such display.
+        """
+        self._connection = connect(*self._address)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        # A server that another client has grabbed would not answer the thread.
+        interrupt(self._connection)
+        self._thread.shutdown()
+        self._connection.disconnect()
 
 
 def load_types() -> None:

@@ -9,15 +9,14 @@ Only in a *thorough* check, and while a client has grabbed the pointer, such a g
 keyboard may be frozen.
 """
 
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
-from types import TracebackType
-from typing import Literal, Self
+from typing import Literal
 
 import xcffib
 import xcffib.xproto
 
-from .connection import LOST, Connection, connect, interrupt, screen_of
+from .connection import LOST, Connection, ConnectionThread, screen_of
 
 Grab = Literal["none", "grabbed", "unknown"]
 """Whether a client has grabbed the keyboard; unknown while the server does not answer."""
@@ -33,37 +32,15 @@ _NONE = 0
 """No window that confines the pointer, and no cursor of its own."""
 
 
-class KeyboardGrab:
+class KeyboardGrab(ConnectionThread):
     """Reads whether there is one on a display. One thread calls it; calls take `SECONDS` at most.
 
     The connection is that of the display's start: programs can use up those that a server accepts.
     """
 
     def __init__(self, display: str, xauthority: Path) -> None:
-        self._address = display, xauthority
-        self._thread = ThreadPoolExecutor(1, "keyboard")
-        self._connection: Connection = None
+        super().__init__(display, xauthority, "keyboard")
         self._asked: Future[Grab] | None = None
-
-    def __enter__(self) -> Self:
-        """Connect.
-
-        Raises:
-            DisplayGone: If there is no such display.
-        """
-        self._connection = connect(*self._address)
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        # A server that another client has grabbed would not answer the thread.
-        interrupt(self._connection)
-        self._thread.shutdown()
-        self._connection.disconnect()
 
     def read(self, *, thorough: bool = True) -> Grab:
         """Return whether a client has grabbed the keyboard; "unknown" once this is closed."""
