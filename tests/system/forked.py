@@ -26,32 +26,35 @@ _servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServerProcess]
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-class ForkedDesktop:
-    """The keeper of a desktop, as ``subprocess.Popen`` has it; only its parent has its status."""
+class ForkedProcess:
+    """A forked service, as ``subprocess.Popen`` has it; only its parent has its status.
 
-    def __init__(self, pid: int, exit_: int, stdout: IO[str]) -> None:
+    ``process`` is its pidfd, which this closes.
+    """
+
+    def __init__(self, pid: int, process: int, stdout: IO[str]) -> None:
         self.pid = pid
         self.stdout = stdout
-        self._exit = exit_
+        self._process = process
 
-    def wait(self, timeout: float | None = None) -> None:
-        """Wait for its end.
+    def wait(self, timeout: float | None = None) -> int | None:
+        """Wait for its end; return its status where that is known.
 
         Raises:
             subprocess.TimeoutExpired: If it does not end in time.
         """
-        if self._exit == -1:
-            return
-        if not select.select([self._exit], [], [], timeout)[0]:
-            raise subprocess.TimeoutExpired("deskhand desktop", timeout or 0.0)
-        os.close(self._exit)
-        self._exit = -1
+        if self._process != -1:
+            if not select.select([self._process], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired("deskhand", timeout or 0.0)
+            os.close(self._process)
+            self._process = -1
+        return None
 
     def send_signal(self, number: int) -> None:
         """Send it a signal, if it has not ended."""
-        if self._exit != -1:
+        if self._process != -1:
             try:
-                signal.pidfd_send_signal(self._exit, number)
+                signal.pidfd_send_signal(self._process, number)
             except ProcessLookupError:
                 self.wait()
 
@@ -62,9 +65,14 @@ class ForkedDesktop:
         self.send_signal(signal.SIGKILL)
 
 
+def open_log(path: Path) -> int:
+    """Open a file anew for the standard error of a process."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+
+
 def fork_desktop(
     arguments: list[str], errors: Path, environment: Mapping[str, str], host: int | None
-) -> ForkedDesktop:
+) -> ForkedProcess:
     """Start ``deskhand desktop ARGUMENTS``, which writes its ready message to ``stdout``.
 
     ``host`` is a process with the network and the mounts of the desktop's host; by default these
@@ -75,7 +83,7 @@ def fork_desktop(
     """
     reading, writing = os.pipe()
     null = os.open(os.devnull, os.O_RDONLY)
-    log = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    log = open_log(errors)
     try:
         files = LaunchDescriptors(listening=null, token=null, ready=writing, log=log)
         launched = _server(environment, host).fork(service_command(*arguments), files)
@@ -85,7 +93,7 @@ def fork_desktop(
     finally:
         for one in (null, writing, log):
             os.close(one)
-    return ForkedDesktop(launched.pid, launched.exit, os.fdopen(reading))
+    return ForkedProcess(launched.pid, launched.exit, os.fdopen(reading))
 
 
 def _server(environment: Mapping[str, str], host: int | None) -> ForkServerProcess:

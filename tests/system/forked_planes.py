@@ -18,18 +18,19 @@ from typing import IO
 
 from deskhand.desktop.launch.channel import Channel, ChannelClosed
 from deskhand.desktop.launch_port.launch_port import ONE_THREAD
+from tests.system.forked import ForkedProcess, open_log
 
 READY_SECONDS = 60.0
 
 
-class ForkedPlane:
-    """A control plane, as ``subprocess.Popen`` has it; the process that forked it reaps it."""
+class ForkedPlane(ForkedProcess):
+    """A control plane; the process that forked it reports its status, once it has reaped it."""
 
-    def __init__(self, arguments: Sequence[str], pid: int, status: int, stdout: IO[str]) -> None:
+    def __init__(
+        self, arguments: Sequence[str], pid: int, process: int, status: int, stdout: IO[str]
+    ) -> None:
+        super().__init__(pid, process, stdout)
         self.args = arguments
-        self.pid = pid
-        self.stdout = stdout
-        self._process = os.pidfd_open(pid)
         self._status = status
         self._code: int | None = None
 
@@ -39,25 +40,12 @@ class ForkedPlane:
         Raises:
             subprocess.TimeoutExpired: If it does not end in time.
         """
+        super().wait(timeout)
         if self._code is None:
-            if not select.select([self._status], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("deskhand up", timeout or 0.0)
-            self._code = int(os.read(self._status, 16) or b"-9")
-            os.close(self._status)
-            os.close(self._process)
+            with open(self._status) as status:  # noqa: PTH123 -- a descriptor has no path
+                # Empty if the process that forked it was killed.
+                self._code = int(status.read() or -signal.SIGKILL)
         return self._code
-
-    def send_signal(self, number: int) -> None:
-        """Send it a signal, if it has not ended."""
-        if self._code is None:
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._process, number)
-
-    def terminate(self) -> None:
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        self.send_signal(signal.SIGKILL)
 
 
 def fork_plane(
@@ -65,7 +53,7 @@ def fork_plane(
 ) -> ForkedPlane:
     """Start ``deskhand ARGUMENTS``, which writes its ready message to ``stdout``."""
     reading, writing = os.pipe()
-    log = os.open(errors, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+    log = open_log(errors)
     channel, _ = _parent()
     try:
         request = {"arguments": list(arguments), "environment": dict(environment)}
@@ -73,8 +61,8 @@ def fork_plane(
     finally:
         os.close(writing)
         os.close(log)
-    answer, (status,) = channel.receive()
-    return ForkedPlane(arguments, answer["pid"], status, os.fdopen(reading))
+    answer, (process, status) = channel.receive()
+    return ForkedPlane(arguments, answer["pid"], process, status, os.fdopen(reading))
 
 
 @cache
@@ -132,8 +120,10 @@ def main() -> None:
             sys.argv = ["deskhand", *request["arguments"]]
             cli.main()
         statuses[pid] = written
-        channel.send({"pid": pid}, (status,))
-        for descriptor in (status, output, log):
+        # It cannot have been reaped yet.
+        process = os.pidfd_open(pid)
+        channel.send({"pid": pid}, (process, status))
+        for descriptor in (process, status, output, log):
             os.close(descriptor)
 
 

@@ -18,8 +18,8 @@ from typing import Any
 import httpx2
 
 from deskhand.vncbridge.auth.request_headers import PAGE_KEY
-from tests.system.forked import ForkedDesktop, fork_desktop
-from tests.system.forked_planes import ForkedPlane, fork_plane
+from tests.system.forked import ForkedProcess, fork_desktop
+from tests.system.forked_planes import fork_plane
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
@@ -84,7 +84,7 @@ class Service:
         return self.post("/api/v0/desktop/action", action)
 
 
-Process = subprocess.Popen[str] | ForkedDesktop | ForkedPlane
+Process = subprocess.Popen[str] | ForkedProcess
 EXECUTED = "DESKHAND_TEST_EXECUTED"
 """Variable that is set to execute all services and fork none."""
 
