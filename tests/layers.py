@@ -35,9 +35,9 @@ desktop/client: desktop/client/http1 desktop/screenshots desktop/server_trust
 desktop/client/http1: desktop desktop/server_trust vncbridge/server
 desktop/clipboard: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls
   desktop/x11 vncbridge/http
-desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
-  desktop/input desktop/lease desktop/screenshots desktop/tool_calls desktop/windows vncbridge
-  vncbridge/http
+desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/freeze
+  desktop/http_errors.py desktop/input desktop/lease desktop/screenshots desktop/tool_calls
+  desktop/windows vncbridge vncbridge/http
 desktop/context: desktop/files vncbridge/http
 desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http vncbridge/rfb
   vncbridge/websocket
@@ -311,7 +311,7 @@ OWNER = {
     "ray": {"tools/cluster/placing"},
     "psutil": {
         *("desktop/metrics", "tools/cluster/gate", "tools/control_plane/metrics"),
-        "tools/fleet",
+        "tools/fleet/placement",
     },
     "pyautogui": {"desktop/attach"},
     "pytest": {"tools/pytest_plugin"},

@@ -17,6 +17,7 @@ from deskhand.desktop.errors import (
     KeyboardGrabbed,
     UntypableText,
 )
+from deskhand.desktop.freeze.freezer import NoFreezer
 
 from .outcomes import Outcome
 
@@ -90,20 +91,6 @@ class AgentProcesses(Protocol):
         """Return whether no stopped process can get keys, after up to ``wait`` seconds."""
 
 
-class UnstoppedProcesses:
-    """The processes of a desktop that cannot stop them."""
-
-    def hold(self) -> None:
-        """Do nothing."""
-
-    def release(self) -> None:
-        """Do nothing."""
-
-    def may_type(self, wait: float = 0.0) -> bool:
-        """Return True: nothing is stopped."""
-        return True
-
-
 @asynccontextmanager
 async def _held(processes: AgentProcesses) -> AsyncIterator[None]:
     """Hold the processes while the body runs; a cancelled caller does not leave them stopped."""
@@ -124,7 +111,7 @@ class TypingPolicy:
     """Restricts a text to one field, and redacts a text that a password field received."""
 
     fields: PasswordFields = field(default_factory=NoPasswordFields)
-    processes: AgentProcesses = field(default_factory=UnstoppedProcesses)
+    processes: AgentProcesses = field(default_factory=NoFreezer)
     window: Callable[[], object] = lambda: None
     """Returns the window with the keyboard focus. Blocks for a moment."""
 

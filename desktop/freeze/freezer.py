@@ -141,8 +141,8 @@ class Freezer:
             self._guarding = max(0, self._guarding - guards_keyboard)
             if not self._guarding:
                 self._guard = None
-            if self._holders and not self._guarding:
-                self._keys_pass.set()
+                if self._holders:
+                    self._keys_pass.set()
             if self._holders or self._thread is None:
                 return report
             self._released.set()
@@ -251,6 +251,6 @@ class NoFreezer:
         """Return an empty report."""
         return StopReport()
 
-    def may_type(self) -> bool:
+    def may_type(self, wait: float = 0.0) -> bool:
         """Return True: nothing is stopped that could get keys later."""
         return True

@@ -20,7 +20,7 @@ SETTLED = 10
 
 
 class KeyboardGuard:
-    """Is told what the checks find; keys pass while `open` is true."""
+    """Decides from the results of the checks; keys pass while `open` is true."""
 
     def __init__(self) -> None:
         self.open = False

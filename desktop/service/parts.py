@@ -29,10 +29,10 @@ from deskhand.desktop.browser.debugging_pipe import BrowserPipes
 from deskhand.desktop.browser.refusal_pages import RefusalPages
 from deskhand.desktop.computer.computer import Computer, InputDevice
 from deskhand.desktop.computer.observer import FocusSource, Screen
-from deskhand.desktop.computer.typing_policy import TypingPolicy, UnstoppedProcesses
+from deskhand.desktop.computer.typing_policy import TypingPolicy
 from deskhand.desktop.events.bus import EventBus
 from deskhand.desktop.files.watch_api import MOST_WATCHES
-from deskhand.desktop.freeze.freezer import Freezer, ProcessControl
+from deskhand.desktop.freeze.freezer import Freezer, NoFreezer, ProcessControl
 from deskhand.desktop.freeze.process_table import UserProcesses
 from deskhand.desktop.freeze.selection import Origins
 from deskhand.desktop.geometry import Size
@@ -303,7 +303,7 @@ class CommonParts:
             windows=focus,
             typing_policy=TypingPolicy(
                 recording.focus_tracker,
-                self.freezer or UnstoppedProcesses(),
+                self.freezer or NoFreezer(),
                 window=lambda: None if (found := focus.focused()) is None else found.id,
             ),
         )

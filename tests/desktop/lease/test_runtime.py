@@ -20,7 +20,7 @@ LIMIT = 20.0
 class Grabbed(NoFreezer):
     """Programs that are stopped, of which one has grabbed the keyboard."""
 
-    def may_type(self) -> bool:
+    def may_type(self, wait: float = 0.0) -> bool:
         return False
 
 

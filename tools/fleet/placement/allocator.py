@@ -5,16 +5,19 @@ import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
 
+import psutil
+
 from deskhand.desktop.errors import DesktopRefused, DesktopUnavailable
 from deskhand.desktop.network.egress import Egress
 from deskhand.tools.conversation.errors import BadChatRequest, NoDesktop
 from deskhand.tools.fleet.errors import DesktopNotStarted, ProfileTaken, UnknownDesktop
-from deskhand.tools.fleet.machine_memory import memory_left
 from deskhand.tools.templates.errors import TemplateError
 
 from .chat_desktop import ChatCaller, DesktopMachine
 from .placement import Placement
 
+MEMORY_OF_DESKTOP = 768 * 1024 * 1024
+"""Bytes for one more desktop with a browser, beside what must stay free."""
 ENDING_SECONDS = 15.0
 """Time that the keeper of a killed service has to end what it started."""
 
@@ -106,7 +109,7 @@ class DesktopAllocator:
 
     def has_memory(self) -> bool:
         """Return whether this machine has memory for one more desktop."""
-        return memory_left()
+        return bool(psutil.virtual_memory().available >= MEMORY_OF_DESKTOP)
 
     def has_display(self, desktop_id: str) -> bool:
         """Return whether the display of a desktop has been started."""
