@@ -70,31 +70,32 @@ class GivenPlaces:
         if places is None:
             yield
             return
-        paused: list[Machine] = []
-        pause = self._pause(places, chat_id, paused)
-        pausing = asyncio.create_task(pause, name=f"pause of {chat_id}")
+        pausing = asyncio.create_task(self._pause(places, chat_id), name=f"pause of {chat_id}")
         try:
             yield
             await places.take_again(chat_id)
         finally:
             pausing.cancel()
+            places.keep(chat_id)
             (failure,) = await asyncio.gather(pausing, return_exceptions=True)
             if isinstance(failure, Exception):
                 log.error("the pause of chat %s has failed", chat_id, exc_info=failure)
-            places.keep(chat_id)
-            # Nothing else may fail here, such as a query: the call that asks would end with it.
-            for machine in paused:
-                await self._request(machine, 0.0)
 
-    async def _pause(self, places: Places, chat_id: str, paused: list[Machine]) -> None:
-        while (desktop_id := places.held(chat_id)) is not None:
-            if await self._works(chat_id, desktop_id):
-                places.keep(chat_id)
-            else:
-                paused[:] = paused or [await self._machine(chat_id)]
-                places.give_back(chat_id)
-                await self._request(paused[0], PAUSE_SECONDS)
-            await asyncio.sleep(self._seconds)
+    async def _pause(self, places: Places, chat_id: str) -> None:
+        """Give the place back and renew the pause; end it when this is cancelled."""
+        machine: Machine | None = None
+        try:
+            while (desktop_id := places.held(chat_id)) is not None:
+                if await self._works(chat_id, desktop_id):
+                    places.keep(chat_id)
+                else:
+                    machine = machine or await self._machine(chat_id)
+                    places.give_back(chat_id)
+                    await self._request(machine, PAUSE_SECONDS)
+                await asyncio.sleep(self._seconds)
+        finally:
+            if machine is not None:
+                await self._request(machine, 0.0)
 
     async def _request(self, machine: Machine, seconds: float) -> None:
         try:
