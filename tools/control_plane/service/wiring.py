@@ -36,7 +36,7 @@ from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot, ow
 from deskhand.tools.control_plane.protections import PlaneProtection, plane_protections
 from deskhand.tools.control_plane.run_video.cutter import VideoCutter
 from deskhand.tools.control_plane.run_video.filmstrips import Filmstrips
-from deskhand.tools.control_plane.settings import Settings, egress_policy
+from deskhand.tools.control_plane.settings import Settings
 from deskhand.tools.credentials.accepted import own_instance, read_token
 from deskhand.tools.credentials.store_faults import StoreFaultMiddleware
 from deskhand.tools.decoder.decoder import Decoder
@@ -130,7 +130,7 @@ async def control_plane(
         audit = _audit_log(store, own_instance(data), stack)
         playbooks.chats = chats = Chats(
             *(store, files, playbooks.models, DesktopAllocator(fleet)),
-            *(machine_tools(files, settings), _chat_settings(settings, base_url, launching)),
+            *(machine_tools(files, settings), _chat_settings(settings, address, launching)),
             secret_store=secret_store,
             audit=audit,
             lost_recordings=recovery,
@@ -221,15 +221,16 @@ async def _scripted(data: Path, decoder: Decoder, stack: AsyncExitStack) -> Scri
     return await stack.enter_async_context(server)
 
 
-def _chat_settings(settings: Settings, base_url: str, launching: DesktopLaunching) -> ChatSettings:
-    egress = egress_policy(settings, root=launching.has_root or bool(settings.cluster))
+def _chat_settings(
+    settings: Settings, address: Address, launching: DesktopLaunching
+) -> ChatSettings:
     # The places of nodes limit the desktops there, and their queue is in the database.
     desktops = sys.maxsize if settings.cluster else settings.most_desktops
     trust = settings.trust_mcp_servers
     return ChatSettings(
-        base_url,
+        address.page_url,
         desktops=desktops,
-        egress=egress,
+        egress=plane_egress(settings, launching, address.url),
         approval=settings.approval,
         question_seconds=settings.question_seconds,
         question_place_seconds=settings.question_place_seconds,
