@@ -17,7 +17,9 @@ _ADVICE = "The person who runs Deskhand can change it."
 _MOST_NAMES = 20
 
 EXPLAINED: Mapping[str, tuple[str, ...]] = {
-    **{"internet": ("http", "https"), "list": ("https",), "none": ("http", "https")}
+    "internet": ("http", "https"),
+    "list": ("https",),
+    "none": ("http", "https"),
 }
 """Schemes of refused addresses that need a page, by mode; http in a list has the proxy's."""
 

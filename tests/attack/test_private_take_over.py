@@ -400,9 +400,9 @@ def test_a_program_that_has_grabbed_the_keyboard_gets_no_key(
         output(desktop, f"touch {notes}.go")
     if way in ("exhaust", "server"):
         until(lambda: "alone" in notes.read_text(), "the display of one client")
-    told: list[bool] = []
-    person_types(desktop, taken=lambda: told.append(keys_pass(desktop)))
-    assert told == [False]
+    keys_passed: list[bool] = []
+    person_types(desktop, taken=lambda: keys_passed.append(keys_pass(desktop)))
+    assert keys_passed == [False]
     give_back(desktop)
     # An honest program with an open menu is not ended.
     if way != "pass":

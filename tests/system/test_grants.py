@@ -120,8 +120,8 @@ def test_the_page_of_a_refused_address_names_the_command_that_grants_it(plane: S
         assert f"Nothing answers at {address} on this desktop" in shown
         assert "`id`" not in shown.partition(command)[2].partition('"')[0]
         # By a tool, the agent gets the same reason.
-        told = plane.http.post(tool, json={"action": "navigate", "url": f"http://{address}/"})
-        assert (told.status_code, command in told.text) == (403, True), told.text
+        answer = plane.http.post(tool, json={"action": "navigate", "url": f"http://{address}/"})
+        assert (answer.status_code, command in answer.text) == (403, True), answer.text
         assert requested.empty()
         # The same port of the desktop itself is its own: a server there is shown.
         line = f"cd $(mktemp -d); echo own > index.html; python3 -m http.server {address[10:]}"

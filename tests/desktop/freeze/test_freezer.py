@@ -84,7 +84,7 @@ def test_processes_of_a_stopped_group_get_no_signal_and_are_counted() -> None:
 
 
 class Keyboard:
-    """Answers checks with what was found last, and tells of each check."""
+    """Answers each check with `found`, and notifies those that wait for one."""
 
     def __init__(self, found: Grab) -> None:
         self.found = found
