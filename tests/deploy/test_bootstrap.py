@@ -66,6 +66,7 @@ def machine(tmp_path: Path) -> Machine:
     made.program("dpkg-query", "#!/bin/sh\necho installed\n")
     made.program("apt-get", f'#!/bin/sh\necho "$*" >> {tmp_path}/apt.log\n')
     made.program("python3", "")
+    made.program("chromium-headless-shell", "")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     fails = f"{{ echo '{PROBLEM}' >&2; exit 1; }}"
     pip = f'echo "$*" >> {tmp_path}/pip.log; echo noise; echo Successfully installed a-1 b-2'
@@ -95,6 +96,24 @@ def test_without_one_the_package_of_debian_is_installed(machine: Machine) -> Non
     (machine.folder / "ready").touch()
     assert machine.set_up().returncode == 0
     assert machine.installed[-1].endswith("--no-install-recommends chromium")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line", "installed"),
+    [((), DEBIAN, True), ((), NONE, False), (("demo",), DEBIAN, False)],
+    ids=["developers", "a distribution without it", "demo"],
+)
+def test_developers_get_the_chromium_without_windows(
+    machine: Machine, arguments: tuple[str, ...], line: str, installed: bool
+) -> None:
+    candidate(machine, line)
+    machine.program("chromium", REAL)
+    (machine.folder / "programs" / "chromium-headless-shell").unlink()
+    (machine.folder / "ready").touch()
+    ended = machine.set_up(*arguments)
+    assert ended.returncode == 0, ended.stderr
+    found = any(call.endswith(" chromium-headless-shell") for call in machine.installed)
+    assert found == installed
 
 
 @pytest.mark.parametrize("line", [UBUNTU, NONE])

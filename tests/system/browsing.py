@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -70,9 +71,14 @@ def terminal(folder: Path, script: str = "") -> Iterator[XServer]:
 
 @contextmanager
 def running_chromium(folder: Path) -> Iterator[str]:
-    """Run a Chromium without a window; yield where Playwright's ``connect_over_cdp`` finds it."""
+    """Run a Chromium without a window; yield where Playwright's ``connect_over_cdp`` finds it.
+
+    The package without windows, where there is one, takes a third less CPU than the browser's
+    own mode without a window.
+    """
     command = [
-        *(find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--mute-audio"),
+        *(shutil.which("chromium-headless-shell") or find_browser(), "--headless", "--no-sandbox"),
+        *("--disable-gpu", "--mute-audio"),
         *("--hide-scrollbars", "--force-color-profile=srgb", "--no-first-run"),
         *("--disable-background-networking", "--disable-background-timer-throttling"),
         *("--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding"),
