@@ -81,11 +81,9 @@ bench: setup
 soak: setup $(PAGE_TOOLS) $(SITE_TOOLS)
 	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "soak and not full"
 
-# Attacks by an agent on real desktops, as root. They are forked, as users get them: those of
-# control planes too.
+# Attacks by an agent on real desktops, as root.
 attack: setup
-	DESKHAND_FORK_SERVER=wait $(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 \
-		-m "attack and not full"
+	$(PYTHON) -m pytest --numprocesses=4 --dist=worksteal --durations=10 -m "attack and not full"
 
 # Tests that other targets run on forked desktops, on executed ones: `deskhand desktop` is executed.
 executed: setup

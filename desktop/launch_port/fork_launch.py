@@ -28,7 +28,8 @@ from .launch_port import (
 )
 
 MODE = "DESKHAND_FORK_SERVER"
-"""Variable that is ``off`` to execute each desktop, ``wait`` to wait for the fork server."""
+"""Variable that is ``off`` to execute each desktop, ``wait`` to wait for the fork server, or the
+absolute path of a socket where one is had at once (`ForkServerConnection.at`)."""
 
 ANSWER_SECONDS = 20.0
 """Patience with a fork server, which answers within milliseconds."""
@@ -50,13 +51,19 @@ class ForkLaunch:
     def __init__(self, execution: ExecLaunch, environment: Mapping[str, str]) -> None:
         self._execution = execution
         self._mode = environment.get(MODE, "")
-        self._server: ForkServerProcess | None = None
+        self._path = Path(self._mode) if self._mode.startswith("/") else None
+        self._patience = LOAD_SECONDS if self._path or self._mode == "wait" else 0.0
+        self._server: ForkServerConnection | None = None
 
     def prepare(self) -> bool:
         """Start the fork server if there is none yet; return whether there is one, at once."""
         if self._server is None and self._mode != "off":
+            environment = self._execution.environment
             with suppress(OSError):
-                self._server = ForkServerProcess(self._execution.environment)
+                if self._path:
+                    self._server = ForkServerConnection.at(self._path, environment)
+                else:
+                    self._server = ForkServerConnection.started(environment)
         return self._server is not None
 
     def launch(
@@ -72,7 +79,7 @@ class ForkLaunch:
             OSError: If it cannot be started.
         """
         server = self._server
-        if server is None or not server.is_ready(LOAD_SECONDS if self._mode == "wait" else 0.0):
+        if server is None or not server.is_ready(self._patience):
             return self._execution.launch(spec, descriptors, workdir, profile)
         command = self._execution.command(spec, LISTENING, workdir, profile)
         try:
@@ -97,25 +104,50 @@ class ForkLaunch:
             self._server = None
 
 
-class ForkServerProcess:
-    """The process, and the connection to it."""
+class ForkServerConnection:
+    """The connection to a fork server, and its process where that is a child of this one."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._end, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._channel = Channel(self._end)
+    def __init__(self, end: socket.socket, process: subprocess.Popen[bytes] | None) -> None:
+        self._end = end
+        self._channel = Channel(end)
+        self._process = process
         self._is_ready = False
+
+    @classmethod
+    def started(cls, environment: Mapping[str, str]) -> "ForkServerConnection":
+        """Start a fork server with these variables."""
+        end, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         number = str(theirs.fileno())
         with theirs:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "deskhand.desktop.fork_server", number, ROOM],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
                 cwd="/",
-                env={**LEAN, **environment, ONE_THREAD: "1"},
+                env=_variables(environment),
                 start_new_session=True,
                 umask=0o022,
             )
+        return cls(end, process)
+
+    @classmethod
+    def at(cls, path: Path, environment: Mapping[str, str]) -> "ForkServerConnection":
+        """Connect to a socket whose owner forks a fork server for each connection.
+
+        That one takes its variables from the first message.
+
+        Raises:
+            OSError: If nothing listens there, or not for this user.
+        """
+        end = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            end.connect(str(path))
+            Channel(end).send({"environment": _variables(environment)})
+        except (OSError, ChannelClosed) as error:
+            end.close()
+            raise OSError(f"no fork server at {path}") from error
+        return cls(end, None)
 
     def is_ready(self, seconds: float) -> bool:
         """Return whether its first message has come, or comes within so many seconds."""
@@ -160,8 +192,13 @@ class ForkServerProcess:
         return bool(select.select([self._end], [], [], seconds)[0])
 
     def close(self) -> None:
-        """End the process."""
+        """End the fork server."""
         self._channel.close()
-        # One that hangs would not notice the end of its channel.
-        self._process.kill()
-        self._process.wait()
+        if self._process is not None:
+            # One that hangs would not notice the end of its channel.
+            self._process.kill()
+            self._process.wait()
+
+
+def _variables(environment: Mapping[str, str]) -> dict[str, str]:
+    return {**LEAN, **environment, ONE_THREAD: "1"}

@@ -1,28 +1,41 @@
 """``deskhand desktop``, forked as the desktops of control planes are.
 
-A worker has one fork server for each environment and host that its desktops are started with. It
-ends with the worker.
+A worker has one process that has loaded what desktops need, this module. It forks the fork servers
+of the worker's desktops, one for each environment, and those of its control planes. Desktops on
+another host have fork servers that are executed there. All of them end with the worker.
 """
 
 import atexit
 import ctypes
+import gc
 import os
 import select
+import shutil
 import signal
+import socket
 import subprocess
+import sys
+import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import IO
 
 from deskhand.desktop.client.command import service_command
-from deskhand.desktop.launch_port.fork_launch import LOAD_SECONDS, ForkServerLost, ForkServerProcess
-from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
+from deskhand.desktop.launch.channel import Channel, ChannelClosed
+from deskhand.desktop.launch_port.fork_launch import (
+    LOAD_SECONDS,
+    ROOM,
+    ForkServerConnection,
+    ForkServerLost,
+)
+from deskhand.desktop.launch_port.launch_port import ONE_THREAD, LaunchDescriptors
 
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x2_0000, 0x4000_0000
 """Of <linux/sched.h>."""
 
-_servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServerProcess] = {}
+_servers: dict[tuple[frozenset[tuple[str, str]], int | None], ForkServerConnection] = {}
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -96,24 +109,28 @@ def fork_desktop(
     return ForkedProcess(launched.pid, launched.exit, os.fdopen(reading))
 
 
-def _server(environment: Mapping[str, str], host: int | None) -> ForkServerProcess:
+def _server(environment: Mapping[str, str], host: int | None) -> ForkServerConnection:
     # A variable of pytest that differs in each test.
     chosen = {name: one for name, one in environment.items() if name != "PYTEST_CURRENT_TEST"}
     key = frozenset(chosen.items()), host
     if key not in _servers:
-        # A thread that joins namespaces hands them on to its children, and ends with them.
-        with ThreadPoolExecutor(1, initializer=_join, initargs=(host,)) as thread:
-            _servers[key] = thread.submit(ForkServerProcess, chosen).result()
+        _servers[key] = (
+            ForkServerConnection.at(fork_servers(), chosen) if host is None else _on(host, chosen)
+        )
         atexit.register(_servers[key].close)
     if not _servers[key].is_ready(LOAD_SECONDS):
         raise ForkServerLost("the fork server is not ready")
     return _servers[key]
 
 
-def _join(host: int | None) -> None:
+def _on(host: int, environment: Mapping[str, str]) -> ForkServerConnection:
+    # A thread that joins namespaces hands them on to its children, and ends with them.
+    with ThreadPoolExecutor(1, initializer=_join, initargs=(host,)) as thread:
+        return thread.submit(ForkServerConnection.started, environment).result()
+
+
+def _join(host: int) -> None:
     """Join the network and mount namespaces of a process with this thread (setns(2))."""
-    if host is None:
-        return
     namespaces = Path(f"/proc/{host}/ns")
     with (namespaces / "net").open() as net, (namespaces / "mnt").open() as mounts:
         # A thread that shares its working directory with others may not change its mounts.
@@ -124,3 +141,63 @@ def _join(host: int | None) -> None:
         ):
             if result == -1:
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+@cache
+def fork_servers() -> Path:
+    """Return the socket where each connection has a fork server, only for the worker's user."""
+    folder = Path(tempfile.mkdtemp(prefix="deskhand-forks-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    path = folder / "socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(str(path))
+        listening.listen()
+        life, theirs = socket.socketpair()
+        files = listening.fileno(), theirs.fileno()
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "tests.system.forked", *map(str, files), ROOM],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=files,
+                cwd="/",
+                env={**os.environ, ONE_THREAD: "1", "PYTHONPATH": str(Path(__file__).parents[2])},
+                start_new_session=True,
+                umask=0o022,
+            )
+    atexit.register(process.wait)
+    atexit.register(life.close)
+    return path
+
+
+def main() -> None:
+    """Fork a fork server for each connection, until the worker has closed its socket."""
+    from deskhand.desktop.fork_server.server import serve
+    from deskhand.desktop.service.preload import preload_all
+
+    preload_all()
+    gc.collect()
+    gc.freeze()
+    # The kernel reaps the fork servers.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    listening, life = (socket.socket(fileno=int(one)) for one in sys.argv[1:3])
+    while life not in select.select([listening, life], [], [])[0]:
+        end, _ = listening.accept()
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listening.close()
+            life.close()
+            os.setsid()
+            try:
+                request, _ = Channel(end).receive()
+            except ChannelClosed:
+                os._exit(0)
+            os.environ.clear()
+            os.environ.update(request["environment"])
+            serve(end.detach())
+            os._exit(0)
+        end.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ A worker has one process that has imported what a control plane imports. It fork
 `service` starts, and ends with the worker. What is tested of the start itself is executed.
 """
 
+import atexit
 import os
 import select
 import signal
@@ -54,7 +55,7 @@ def fork_plane(
     """Start ``deskhand ARGUMENTS``, which writes its ready message to ``stdout``."""
     reading, writing = os.pipe()
     log = open_log(errors)
-    channel, _ = _parent()
+    channel = _parent()
     try:
         request = {"arguments": list(arguments), "environment": dict(environment)}
         channel.send({**request, "folder": str(Path.cwd())}, (writing, log))
@@ -66,8 +67,8 @@ def fork_plane(
 
 
 @cache
-def _parent() -> tuple[Channel, subprocess.Popen[bytes]]:
-    """Return the process that forks and the channel to it; it ends when the channel is closed."""
+def _parent() -> Channel:
+    """Return the channel to the process that forks, which ends with the worker."""
     end, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         process = subprocess.Popen(
@@ -81,7 +82,9 @@ def _parent() -> tuple[Channel, subprocess.Popen[bytes]]:
     found = Channel(end)
     assert select.select([found], [], [], READY_SECONDS)[0], "no control plane can be forked"
     found.receive()
-    return found, process
+    atexit.register(process.wait)
+    atexit.register(found.close)
+    return found
 
 
 def main() -> None:

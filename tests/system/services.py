@@ -17,8 +17,9 @@ from typing import Any
 
 import httpx2
 
+from deskhand.desktop.launch_port.fork_launch import MODE
 from deskhand.vncbridge.auth.request_headers import PAGE_KEY
-from tests.system.forked import ForkedProcess, fork_desktop
+from tests.system.forked import ForkedProcess, fork_desktop, fork_servers
 from tests.system.forked_planes import fork_plane
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
@@ -100,6 +101,8 @@ def _started(
     if is_desktop and not program and EXECUTED not in os.environ:
         return fork_desktop([*arguments[1:], "--json"], errors, environment, host)
     if arguments[0] == "up" and not program and EXECUTED not in os.environ:
+        if environment.get(MODE) == "off":
+            environment = {**environment, MODE: str(fork_servers())}
         return fork_plane([*arguments, "--json"], errors, environment)
     with errors.open("w") as log:
         return subprocess.Popen(

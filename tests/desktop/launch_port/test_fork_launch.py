@@ -14,6 +14,7 @@ from deskhand.desktop.launch_port.fork_launch import MODE, ForkLaunch
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchSpec
 from deskhand.desktop.network.egress import parse_egress
 from tests.live_trees import running
+from tests.system import forked
 
 PATIENCE = 60.0
 SPEC = LaunchSpec("00000001", parse_egress("open", [], []))
@@ -96,4 +97,16 @@ def test_without_a_fork_server_each_desktop_is_executed(
     with launch(tmp_path, "off") as desktops:
         desktops.prepare()
         assert fork_servers() == []
+        assert not is_forked(desktops, tmp_path)
+
+
+def test_with_a_path_the_fork_server_comes_from_a_socket(tmp_path: Path) -> None:
+    with launch(tmp_path, str(forked.fork_servers())) as desktops:
+        assert desktops.prepare()
+        assert is_forked(desktops, tmp_path)
+
+
+def test_desktops_are_executed_where_nothing_listens_at_the_path(tmp_path: Path) -> None:
+    with launch(tmp_path, str(tmp_path / "none")) as desktops:
+        assert not desktops.prepare()
         assert not is_forked(desktops, tmp_path)
