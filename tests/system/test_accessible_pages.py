@@ -32,6 +32,9 @@ HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
   .map((one) => one.outerHTML.slice(0, 200))"""
 """Parts with words or controls that no rule sees; marks and icons may be hidden."""
 
+VIOLATIONS = """async () =>
+  (await axe.run(document, { resultTypes: ["violations"] })).violations"""
+
 Prepare = Callable[[Page], None]
 
 
@@ -42,8 +45,8 @@ def problems(page: Page, looks: Looks = LOOKS) -> list[str]:
         page.set_viewport_size({"width": width, "height": height})
         for scheme in schemes:
             page.emulate_media(color_scheme=scheme)
-            result: Json = page.evaluate("() => axe.run(document)")
-            for one in result["violations"]:
+            violations: list[Json] = page.evaluate(VIOLATIONS)
+            for one in violations:
                 if one["impact"] in SERIOUS:
                     where = ", ".join(str(node["target"]) for node in one["nodes"])
                     found.append(f"{width}, {scheme}: {one['id']}: {where}")

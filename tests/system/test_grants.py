@@ -115,9 +115,14 @@ def test_the_page_of_a_refused_address_names_the_command_that_grants_it(plane: S
     with development_server() as (address, requested):
         plane.post(f"{DESKTOPS}/{desktop}/desktop/open", {"url": f"http://{address}/?`id`"})
         command = f"deskhand open http://{address}"
-        until(lambda: command in texts(plane, desktop), "the command")
-        shown = texts(plane, desktop)
-        assert f"Nothing answers at {address} on this desktop" in shown
+        said = f"Nothing answers at {address} on this desktop"
+
+        def refused() -> str:
+            # The tree of a page comes and goes in parts.
+            found = texts(plane, desktop)
+            return found if said in found and command in found else ""
+
+        shown = until(refused, "the command")
         assert "`id`" not in shown.partition(command)[2].partition('"')[0]
         # By a tool, the agent gets the same reason.
         answer = plane.http.post(tool, json={"action": "navigate", "url": f"http://{address}/"})

@@ -12,7 +12,12 @@ import pytest
 from tests.system.installing import Installation, install
 from tests.system.services import PATIENCE
 
-pytestmark = [pytest.mark.soak, pytest.mark.slow("a type checker on the whole package")]
+# `make check` checks the examples with the checkout.
+pytestmark = [
+    pytest.mark.soak,
+    pytest.mark.full,
+    pytest.mark.slow("a type checker on the whole package"),
+]
 
 PYRIGHT = "pyright@1.1.414"
 FOREIGN = (
@@ -59,7 +64,6 @@ def test_mypy_accepts_the_examples(wheel: Installation, examples: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.full
 def test_pyright_accepts_the_examples(wheel: Installation, examples: Path, tmp_path: Path) -> None:
     npm = shutil.which("npm")
     if npm is None:
