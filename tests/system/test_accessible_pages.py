@@ -23,6 +23,13 @@ SIZES = ((390, 844), (768, 1024), (1440, 900))
 Looks = Sequence[tuple[tuple[int, int], tuple[Scheme, ...]]]
 LOOKS: Looks = [(size, ("light", "dark")) for size in SIZES]
 QUICK_LOOKS: Looks = [(SIZES[0], ("light",)), (SIZES[2], ("dark",))]
+EACH_LOOK = pytest.mark.parametrize(
+    "looks",
+    [
+        pytest.param(QUICK_LOOKS, id="two looks"),
+        pytest.param(LOOKS, id="all looks", marks=pytest.mark.full),
+    ],
+)
 LARGE = {"standard": 32, "fixed": 26}
 """Twice the usual sizes of text, in pixels."""
 HIDDEN = """() => [...document.querySelectorAll('[aria-hidden="true"]')]
@@ -38,7 +45,7 @@ VIOLATIONS = """async () =>
 Prepare = Callable[[Page], None]
 
 
-def problems(page: Page, looks: Looks = LOOKS) -> list[str]:
+def problems(page: Page, looks: Looks) -> list[str]:
     """Return what the rules refuse in these sizes and color schemes, with the elements."""
     found = []
     for (width, height), schemes in looks:
@@ -162,13 +169,7 @@ def opened(
 
 
 @pytest.mark.slow("every page in several sizes and schemes")
-@pytest.mark.parametrize(
-    "looks",
-    [
-        pytest.param(QUICK_LOOKS, id="two looks"),
-        pytest.param(LOOKS, id="all looks", marks=pytest.mark.full),
-    ],
-)
+@EACH_LOOK
 def test_no_page_breaks_a_serious_rule(
     plane: Service,
     browser: Browser,
@@ -237,10 +238,9 @@ def test_every_page_suits_less_motion_few_colours_and_large_text(
     found = []
     with visited(browser, plane, 1440) as page:
         page.add_init_script(path=CHECKS)
-        for path, shown in opened(page, plane, pages):
-            found += [f"{path}, {one}" for one in unsuited(shown)]
         page.context.new_cdp_session(page).send("Page.setFontSizes", {"fontSizes": LARGE})
         for path, shown in opened(page, plane, pages):
+            found += [f"{path}, {one}" for one in unsuited(shown)]
             cut = shown.evaluate("() => pageChecks.cut()")
             found += [f"{path}, cut off: {one}" for one in cut]
     assert found == []

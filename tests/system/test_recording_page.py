@@ -37,9 +37,10 @@ async def shows(page: Page, step: StepView, number: int) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.slow("opens and seeks fifty steps")
+@pytest.mark.slow("opens and seeks twenty steps")
+@pytest.mark.parametrize("openings", [2, pytest.param(5, marks=pytest.mark.full)])
 def test_picture_list_and_bar_agree_at_random_steps(
-    connection: BrowserConnection, tmp_path: Path
+    connection: BrowserConnection, tmp_path: Path, openings: int
 ) -> None:
     async def scenario() -> None:
         shown = control_plane(tmp_path, pages=[pages.router()])
@@ -50,7 +51,7 @@ def test_picture_list_and_bar_agree_at_random_steps(
         late = [step for step in steps if step.video_start and step.video_start > 9]
         chance = Random(7)
         async with browsing(connection, shown, f"/runs/{chat.id}") as page:
-            for step in chance.sample(late, 5):
+            for step in chance.sample(late, openings):
                 address = f"{page.url.split('?')[0].split('#')[0]}?step={step.id}"
                 await page.goto(address, wait_until="commit")
                 at = step.index

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.system.browsing import plain_page
 from tests.system.gated_model import gated_model, painted_report, plane_of
 from tests.system.services import Service
-from tests.system.test_accessible_pages import AXE, problems
+from tests.system.test_accessible_pages import AXE, EACH_LOOK, Looks, problems
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
@@ -85,8 +85,9 @@ def check_open_file(page: Page) -> None:
 
 
 @pytest.mark.slow("a control plane with an agent at work, and a browser")
+@EACH_LOOK
 def test_panels_show_what_runs_and_what_changes_on_the_desktop(
-    browser: Browser, tmp_path: Path
+    browser: Browser, tmp_path: Path, looks: Looks
 ) -> None:
     last = len(STEPS) - 1
     with (
@@ -99,13 +100,13 @@ def test_panels_show_what_runs_and_what_changes_on_the_desktop(
         page.add_init_script(path=AXE)
         sign_in(plane, page, f"/runs/{chat}")
         check_processes(page)
-        found = problems(page)
+        found = problems(page, looks)
         check_files(page, tmp_path)
-        found += problems(page)
+        found += problems(page, looks)
         check_changes(page)
-        found += problems(page)
+        found += problems(page, looks)
         page.set_viewport_size({"width": 390, "height": 844})
-        assert not found + problems(page)
+        assert not found + problems(page, looks)
         check_open_file(page)
 
 

@@ -7,15 +7,16 @@ from playwright.sync_api import Browser, expect
 
 from tests.system.browsing import plain_page
 from tests.system.services import Service
-from tests.system.test_accessible_pages import AXE, problems
+from tests.system.test_accessible_pages import AXE, EACH_LOOK, Looks, problems
 from tests.system.test_whole_browser import sign_in
 
 pytestmark = [pytest.mark.x11, pytest.mark.browser, pytest.mark.soak]
 
 
 @pytest.mark.slow("loads a large library")
+@EACH_LOOK
 def test_a_request_is_tried_without_a_foreign_resource(
-    plane: Service, browser: Browser, tmp_path: Path
+    plane: Service, browser: Browser, tmp_path: Path, looks: Looks
 ) -> None:
     with plain_page(browser) as page:
         page.add_init_script(path=AXE)
@@ -36,7 +37,7 @@ def test_a_request_is_tried_without_a_foreign_resource(
         # Only the first section stays open, as the rules read every element.
         for section in reversed(page.locator(".opblock-tag[data-is-open=true]").all()[1:]):
             section.click()
-        assert problems(page) == []
+        assert problems(page, looks) == []
     here = ("data:", "blob:", plane.url)
     assert not [one for one in asked if not one.startswith(here)]
     assert not [one for one in complaints if "Content Security" in one or "uncaught" in one]
