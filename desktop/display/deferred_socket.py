@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from .x_setup import HEAD_BYTES, presented, setup_bytes, with_cookie
+from deskhand.desktop.x11.x_setup import HEAD_BYTES, presented, setup_bytes, with_cookie
 
 _BACKLOG = 64
 _CHUNK = 65_536

@@ -26,9 +26,9 @@ from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
 from deskhand.desktop.x11 import host_access, security
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
+from deskhand.desktop.x11.x_setup import COOKIE_NAME
 
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
-from .x_setup import COOKIE_NAME
 
 AUTHORITY = Path("run/display/Xauthority")
 BROWSER_AUTHORITY = Path("run/browser/Xauthority")

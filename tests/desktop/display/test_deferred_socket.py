@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deskhand.desktop.display.deferred_socket import DeferredSocket
-from deskhand.desktop.display.x_setup import HEAD_BYTES, with_cookie
+from deskhand.desktop.x11.x_setup import HEAD_BYTES, with_cookie
 
 LIMIT = 20.0
 SETUP = bytes.fromhex("6c00 0b00 0000 0000 0000 0000")

@@ -1,6 +1,6 @@
 import pytest
 
-from deskhand.desktop.display.x_setup import (
+from deskhand.desktop.x11.x_setup import (
     COOKIE_NAME,
     HEAD_BYTES,
     presented,
