@@ -91,6 +91,7 @@ desktop/wallpaper: desktop/files desktop/http_errors.py desktop/lease desktop/to
   vncbridge/http
 desktop/windows: desktop/actions desktop/http_errors.py desktop/lease desktop/tool_calls desktop/x11
   vncbridge/http
+desktop/x_filter: desktop/x11
 recording/library: recording/timing recording/video
 recording/pipeline: recording/disk recording/library recording/timing recording/video
 recording/video: recording/timing

@@ -1,0 +1,1 @@
+"""Filter between the agent's programs and the X server: what they may ask of it."""
