@@ -24,7 +24,7 @@ desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/fil
   desktop/files/tree desktop/git desktop/processes
 desktop/agent_helper/wire: desktop/files desktop/files/editing
 desktop/agent_helper/worker: desktop/agent_helper desktop/agent_helper/wire desktop/events
-  desktop/files desktop/files/tree desktop/git desktop/processes
+  desktop/files desktop/files/tree desktop/git desktop/processes desktop/x_filter
 desktop/agent_socket: desktop/context desktop/isolation desktop/tool_calls
 desktop/applications: desktop/actions desktop/browser desktop/http_errors.py desktop/lease
   desktop/processes desktop/programs desktop/tool_calls vncbridge/http

@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Protocol
 
 import deskhand
-from deskhand.desktop.agent_helper.wire.start_message import END, START, HelperStart
+from deskhand.desktop.agent_helper.wire.start_message import END, FILTER, START, HelperStart
 
 # `-I` keeps the working directory and PYTHON* variables out of the search path, `-S` the packages
 # of the environment, none of which the helper uses.
@@ -125,14 +125,26 @@ class HelperForks:
         Raises:
             OSError: If the fork server does not answer.
         """
+        helper = self._forked(START)
+        helper.connection.setblocking(False)
+        return helper
+
+    def start_filter(self) -> "ForkedHelper":
+        """Have a filter of X clients forked, whose socket waits for its first message.
+
+        Raises:
+            OSError: If the fork server does not answer.
+        """
+        return self._forked(FILTER)
+
+    def _forked(self, role: str) -> "ForkedHelper":
         own, its = socket.socketpair()
         with its:
             try:
-                pid = int(self._ask(START, its.fileno()))
+                pid = int(self._ask(role, its.fileno()))
             except (OSError, ValueError) as error:
                 own.close()
                 raise OSError(f"the fork server of helpers does not answer: {error}") from error
-        own.setblocking(False)
         return ForkedHelper(own, pid, self)
 
     def end(self, pid: int, grace: float) -> None:

@@ -318,6 +318,7 @@ def _helper_start(
         umask=None if settings.attach is not None else OF_GROUP if account.separated else PRIVATE,
         groups=account.agent.groups,
         pictures=_picture_library() if settings.decodes_pictures else "",
+        service=(account.service.uid, account.service.gid) if account.dropped else None,
     )
 
 

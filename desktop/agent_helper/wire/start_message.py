@@ -1,15 +1,15 @@
 """First message to the helper, and the requests to the fork server.
 
-The fork server answers the first message by its own pid. It answers `START`, which comes with a
-socket, by the pid of the new helper, and `END` with a pid and a number of seconds by `ENDED`, when
-it has reaped that helper.
+The fork server answers the first message by its own pid. It answers `START` and `FILTER`, which
+come with a socket, by the pid of the new helper or filter of X clients, and `END` with a pid and a
+number of seconds by `ENDED`, when it has reaped that process.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-START, END, ENDED = "start", "end", "ended"
+START, FILTER, END, ENDED = "start", "filter", "end", "ended"
 
 LONGEST = 100_000
 """Bytes of the first message, which has to fit into one packet (unix(7))."""
@@ -30,6 +30,8 @@ class HelperStart:
     """Supplementary groups of that user."""
     pictures: str = ""
     """Folder of the library that decodes pictures; empty if none are decoded."""
+    service: tuple[int, int] | None = None
+    """User and group of a filter; None to stay who it is."""
 
     def line(self) -> bytes:
         """Return the message.
@@ -47,5 +49,7 @@ class HelperStart:
         """Read the message."""
         body = json.loads(line)
         user = None if body["user"] is None else (body["user"][0], body["user"][1])
+        service = None if body["service"] is None else (body["service"][0], body["service"][1])
         roots, groups = tuple(body["roots"]), tuple(body["groups"])
-        return cls(body["environment"], roots, user, body["umask"], groups, body["pictures"])
+        pictures = body["pictures"]
+        return cls(body["environment"], roots, user, body["umask"], groups, pictures, service)

@@ -9,16 +9,17 @@ import os
 import select
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 from deskhand.desktop.agent_helper.wire.start_message import (
     END,
     ENDED,
     LONGEST,
-    START,
     HelperStart,
 )
+
+Role = Callable[[socket.socket, HelperStart], None]
 
 
 class ForkServer:
@@ -27,15 +28,15 @@ class ForkServer:
     def __init__(
         self,
         control: socket.socket,
-        serve: Callable[[socket.socket, HelperStart], None],
+        roles: Mapping[str, Role],
         prepare: Callable[[HelperStart], None],
     ) -> None:
-        """Have each helper call ``serve`` with its socket and the first message.
+        """Have each child play the role of its request, with its socket and the first message.
 
         ``prepare`` is called with that message when it has come.
         """
         self._control = control
-        self._serve = serve
+        self._roles = roles
         self._prepare = prepare
         self._start: HelperStart | None = None
         self._helpers: set[int] = set()
@@ -61,27 +62,27 @@ class ForkServer:
             return str(os.getpid())
         words = data.decode().split()
         match words:
-            case [word] if word == START and descriptors:
-                return str(self._fork(descriptors[0], self._start))
+            case [word] if word in self._roles and descriptors:
+                return str(self._fork(self._roles[word], descriptors[0], self._start))
             case [word, pid, seconds] if word == END:
                 self._end(int(pid), float(seconds))
                 return ENDED
         return ""
 
-    def _fork(self, descriptor: int, start: HelperStart) -> int:
+    def _fork(self, role: Role, descriptor: int, start: HelperStart) -> int:
         pid = os.fork()
         if pid == 0:
-            self._be_helper(descriptor, start)
+            self._play(role, descriptor, start)
         os.close(descriptor)
         self._helpers.add(pid)
         return pid
 
-    def _be_helper(self, descriptor: int, start: HelperStart) -> None:
+    def _play(self, role: Role, descriptor: int, start: HelperStart) -> None:
         try:
             self._control.close()
             with socket.socket(fileno=descriptor) as connection:
                 connection.set_inheritable(False)
-                self._serve(connection, start)
+                role(connection, start)
             os._exit(0)
         finally:
             os._exit(1)

@@ -11,19 +11,20 @@ import importlib
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
-from deskhand.desktop.agent_helper.wire.start_message import HelperStart
+from deskhand.desktop.agent_helper.wire.start_message import FILTER, START, HelperStart
 from deskhand.desktop.files.roots import Roots
+from deskhand.desktop.x_filter import relay
 
 from .fork_server import ForkServer
 from .operations import operations
 from .server import CallServer, Operation
 
-HELPER, FORK_SERVER = b"agent-helper", b"helper-forks"
+HELPER, FORK_SERVER, X_FILTER = b"agent-helper", b"helper-forks", b"x-filter"
 """Names of the processes, as `ps` shows them."""
 
 PR_SET_DUMPABLE = 4
@@ -58,7 +59,8 @@ def fork_helpers(descriptor: int, join: Callable[[], None] = lambda: None) -> No
         _picture_operations(start)
         join()
 
-    ForkServer(_prepared(descriptor), serve, prepare).serve()
+    roles = {START: serve, FILTER: filter_clients}
+    ForkServer(_prepared(descriptor), roles, prepare).serve()
     os._exit(0)
 
 
@@ -85,14 +87,7 @@ def serve(connection: socket.socket, start: HelperStart) -> None:
     """Become the agent's user and answer calls until the service closes the socket."""
     _KERNEL.prctl(PR_SET_NAME, HELPER, 0, 0, 0)
     pictures = _picture_operations(start)
-    if start.user is not None:
-        # The order is fixed: without root's rights the groups cannot be changed any more.
-        os.setgroups(start.groups)
-        os.setgid(start.user[1])
-        os.setuid(start.user[0])
-        _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        # The change of user resets it (prctl(2)).
-        _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    _become(start.user, start.groups)
     if start.umask is not None:
         os.umask(start.umask)
     # For programs that are found by PATH, and for the place of temporary files.
@@ -101,6 +96,25 @@ def serve(connection: socket.socket, start: HelperStart) -> None:
     roots = Roots.of(tuple(Path(path) for path in start.roots))
     known = {**operations(roots, start.environment), **pictures(roots)}
     CallServer(connection, known).serve()
+
+
+def filter_clients(connection: socket.socket, start: HelperStart) -> None:
+    """Become the service's user and filter X clients until the service closes the socket."""
+    _KERNEL.prctl(PR_SET_NAME, X_FILTER, 0, 0, 0)
+    _become(start.service, ())
+    relay.serve(connection)
+
+
+def _become(user: tuple[int, int] | None, groups: Sequence[int]) -> None:
+    if user is None:
+        return
+    # The order is fixed: without root's rights the groups cannot be changed any more.
+    os.setgroups(groups)
+    os.setgid(user[1])
+    os.setuid(user[0])
+    _KERNEL.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    # The change of user resets it (prctl(2)).
+    _KERNEL.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _picture_operations(start: HelperStart) -> Callable[[Roots], dict[str, Operation]]:
