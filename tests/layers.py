@@ -43,8 +43,8 @@ desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/
   vncbridge/websocket
 desktop/dialects/cua: desktop/own_api vncbridge vncbridge/http vncbridge/websocket
 desktop/dialects/osworld: desktop/isolation desktop/network desktop/own_api vncbridge vncbridge/http
-desktop/display: desktop/browser desktop/capture desktop/clipboard desktop/input desktop/programs
-  desktop/windows desktop/x11 vncbridge/http
+desktop/display: desktop/agent_helper desktop/browser desktop/capture desktop/clipboard
+  desktop/input desktop/programs desktop/windows desktop/x11 desktop/x_filter vncbridge/http
 desktop/events: vncbridge/http
 desktop/files: desktop/files/editing desktop/tool_calls vncbridge/http
 desktop/files/tree: desktop/files vncbridge/http

@@ -36,6 +36,9 @@ PACKAGES = {
 
 _PROGRAM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 _LOG_TAIL_BYTES = 2000
+_FIRST_LISTENER = 3
+_LISTENING = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+"""SD_LISTEN_FDS_START, and the variables that name the process that listens (sd_listen_fds(3))."""
 
 
 def find_program(name: str, path: str | None = None) -> str:
@@ -60,6 +63,8 @@ class ChildCommand:
     cwd: Path | None = None
     pass_fds: tuple[int, ...] = ()
     """Descriptors that have the same numbers in the child."""
+    listener: int | None = None
+    """Descriptor of a listening socket, which has the number of sd_listen_fds(3) in the child."""
     user: UserName = "service"
     on_exit: Callable[["ChildProcess"], None] | None = None
     """Called in the spawn thread after the exit; may call ``spawn``."""
@@ -252,17 +257,22 @@ class ChildProcessSpawner:
         program = find_program(command.argv[0], command.environment.get("PATH"))
         command.log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         cwd = () if command.cwd is None else (str(command.cwd),)
+        argv = (program, *command.argv[1:])
+        passed = {one: one for one in command.pass_fds}
+        if command.listener is not None:
+            argv = ("sh", "-c", _LISTENING, "sh", *argv)
+            passed[_FIRST_LISTENER] = command.listener
         started = Program(
-            (program, *command.argv[1:]),
+            argv,
             command.environment,
             cwd,
-            descriptors=(1, 2, *command.pass_fds),
+            descriptors=(1, 2, *passed),
             user=command.user,
             limits=self._limits,
         )
         launcher = self._own if command.user == "service" else self._launcher
         with command.log.open("ab") as log:
-            running = launcher.start(started, (log.fileno(), log.fileno(), *command.pass_fds))
+            running = launcher.start(started, (log.fileno(), log.fileno(), *passed.values()))
         child = ChildProcess(Path(program).name, running, command.log)
         # A process that has ended already has no pid on the host any more.
         with suppress(OSError):

@@ -17,6 +17,7 @@ from deskhand.desktop.windows.watcher import WindowWatch
 from deskhand.desktop.windows.windows import X11Windows
 from deskhand.desktop.x11.keyboard_grab import KeyboardGrab
 
+from .agent_filter import AgentFilter, DisplaySockets
 from .child_processes import ChildProcessSpawner
 from .deferred_socket import DeferredSocket
 from .health_check import HealthCheck
@@ -47,8 +48,8 @@ class InstanceOptions:
     """Number of the display that is reserved for this desktop; None for any."""
     deferred: DeferredSocket | None = None
     """The socket of a display that starts later, with the number of the display."""
-    untrusted_applications: bool = False
-    """True for applications that are untrusted clients of the X server."""
+    sockets: DisplaySockets | None = None
+    """Those of a filtered display; None if applications connect to the X server directly."""
     trusted_environment: Mapping[str, str] | None = None
     """Of the X server, the window manager and the panel; None for that of applications."""
     cookie: bytes = b""
@@ -66,6 +67,8 @@ class InstanceOptions:
     @property
     def number(self) -> int | None:
         """Number of the display of all instances; None if each takes a free one."""
+        if self.sockets is not None:
+            return self.sockets.number
         return self.display if self.deferred is None else self.deferred.number
 
     def before_start(self) -> dict[str, str]:
@@ -124,7 +127,7 @@ class DisplayInstance:
                     program=options.program,
                     glx=options.glx,
                     number=options.number,
-                    untrusted=options.untrusted_applications,
+                    sockets=options.sockets,
                     cookie=options.cookie,
                     browser_user=options.browser_user,
                 )
@@ -132,6 +135,8 @@ class DisplayInstance:
             # The exit stack closes the health check after all connections: closing one of those
             # may block on a hung server until the check kills it.
             stack.enter_context(HealthCheck(self.xserver))
+            if options.sockets is not None:
+                stack.enter_context(AgentFilter(options.sockets, self.xserver.cookie))
             address = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.session = stack.enter_context(
@@ -149,6 +154,7 @@ class DisplayInstance:
                     layout=options.layout,
                     trusted_environment=options.trusted_environment,
                     application_xauthority=self.xserver.application_xauthority,
+                    application_display=self.xserver.application_display,
                     bus_config=options.bus_config,
                 )
             )
@@ -157,11 +163,8 @@ class DisplayInstance:
             )
             self._opened = self.framebuffer
             self.input = stack.enter_context(XTestInput(*address, self._acted))
-            self.input.core_clients = self.xserver.untrusted
             self.windows = stack.enter_context(X11Windows(*address))
-            self.clipboard = stack.enter_context(
-                X11Clipboard(*address, self.xserver.application_xauthority)
-            )
+            self.clipboard = stack.enter_context(X11Clipboard(*address))
             self.selections = stack.enter_context(PrivateSelections(*address, self.clipboard))
             # Before any program of the agent can take all connections.
             keyboard = stack.enter_context(KeyboardGrab(*address))

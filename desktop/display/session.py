@@ -39,9 +39,10 @@ class DesktopSession:
     ``folder`` is the desktop's private directory; ``environment`` is that of applications, and
     its PATH should contain ``<folder>/bin``, where ``browser`` and ``terminal`` are written.
     ``xauthority`` is the file with the cookie of the window manager and the panel; other programs
-    get ``application_xauthority``, by default the same. ``trusted_environment`` replaces variables
-    of the window manager and the panel. ``bus_config`` is the configuration of a message bus of the
-    service's user; without it the bus has the agent's user and the machine's configuration.
+    get ``application_xauthority`` and ``application_display``, by default the same.
+    ``trusted_environment`` replaces variables of the window manager and the panel. ``bus_config``
+    is the configuration of a message bus of the service's user; without it the bus has the agent's
+    user and the machine's configuration.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class DesktopSession:
         display_alive: Callable[[], bool] = lambda: True,
         layout: str = "",
         application_xauthority: Path | None = None,
+        application_display: str = "",
         trusted_environment: Mapping[str, str] | None = None,
         bus_config: Path | None = None,
     ) -> None:
@@ -69,9 +71,13 @@ class DesktopSession:
         self._bus_config = bus_config
         self._activations: Activations | None = None
         self._environment = session_environment(
-            folder, display, application_xauthority or xauthority, environment
+            folder,
+            application_display or display,
+            application_xauthority or xauthority,
+            environment,
         )
-        self._trusted = {**(trusted_environment or {}), "XAUTHORITY": str(xauthority)}
+        own = {"DISPLAY": display, "XAUTHORITY": str(xauthority)}
+        self._trusted = {**(trusted_environment or {}), **own}
         self._files = files
         self._browser = browser
         self._layout = layout

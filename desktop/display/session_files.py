@@ -19,7 +19,7 @@ WIDGET_SERVICES = Path("share/dbus-1/accessibility-services")
 """Folders of the files of services that the message buses activate."""
 
 XRESOURCES = Path("share/xresources")
-"""File of the X resources of untrusted applications (XENVIRONMENT, X(7))."""
+"""File of the X resources of applications (XENVIRONMENT, X(7))."""
 
 _SYSTEM_SERVICES = Path("/usr/share/dbus-1/services")
 _ACCESSIBILITY_SERVICE = "org.a11y.Bus.service"
@@ -47,6 +47,8 @@ class SessionFiles:
     """Folder of the scripts that start the browser and the terminal."""
     browser_authority: Path | None = None
     """File of the browser's X cookie; None for that in the directory of the desktop."""
+    browser_display: str = ""
+    """Name of the display that the browser connects to; empty for that of applications."""
 
     @classmethod
     def read(cls) -> Self:
@@ -67,6 +69,7 @@ class SessionFiles:
             text = text.replace("@HOME@", environment.get("HOME", str(folder)))
             authority = self.browser_authority or folder / "run" / "browser" / "Xauthority"
             text = text.replace("@AUTHORITY@", str(authority))
+            text = text.replace("@DISPLAY@", self.browser_display)
             for mark, value in _browser_values(browser).items():
                 text = text.replace(mark, value)
             _write(folder / place, text.encode(), 0o755 if asset in _SCRIPTS else 0o644)
@@ -89,8 +92,8 @@ def session_environment(
 
 
 def _write_accessibility_service(folder: Path) -> None:
-    # The launcher of AT-SPI sets a property of the root window, and ends with an X error where it
-    # is an untrusted client. Without a display it leaves that out; its clients use D-Bus.
+    # The launcher of AT-SPI sets a property of the root window, which the filter does not let
+    # through. Without a display it leaves that out; its clients use D-Bus.
     with suppress(OSError):
         lines = (_SYSTEM_SERVICES / _ACCESSIBILITY_SERVICE).read_text().splitlines()
         program = next((line[5:] for line in lines if line.startswith("Exec=")), "")

@@ -1,9 +1,8 @@
-"""X server of one desktop: Xvnc on a free display, with cookies and a private RFB socket.
+"""X server of one desktop: Xvnc on a free display, with a cookie and a private RFB socket.
 
-There are two cookies. The *trusted* one is for the service, the window manager and the panel. With
-the *untrusted* one an application sees its own windows only (`deskhand.desktop.x11.security`). A
-browser with a user of its own needs none: the server admits that user as a trusted client, so that
+A browser with a user of its own needs no cookie: the server admits that user by its id, so that
 there is no file with a cookie that could be opened, or sent, as any other file in a browser.
+Clients of a filtered display need none either (`agent_filter`); theirs is a random one.
 
 Xvfb serves no RFB, and a desktop on it has no live view.
 """
@@ -24,10 +23,11 @@ from typing import Self
 from deskhand.desktop.errors import DisplayNotReady
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
-from deskhand.desktop.x11 import host_access, security
+from deskhand.desktop.x11 import host_access
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
 from deskhand.desktop.x11.x_setup import COOKIE_NAME
 
+from .agent_filter import DisplaySockets
 from .child_processes import ChildCommand, ChildProcess, ChildProcessSpawner
 
 AUTHORITY = Path("run/display/Xauthority")
@@ -50,8 +50,8 @@ class XServer:
 
     ``number`` is that of a reserved display; without it the server chooses a free one.
     ``folder`` must be private (0700): it receives the cookies, the RFB socket and the log. With
-    ``untrusted`` the file for applications holds a cookie of untrusted clients, otherwise the same
-    cookie as the service's file. ``browser_user`` is the id of the browser's own user.
+    ``sockets`` it has the number and the socket of these. ``browser_user`` is the id of the
+    browser's own user.
     ``died`` is set, and ``on_death`` called in the spawn thread, when the server exits by itself.
     """
 
@@ -66,18 +66,14 @@ class XServer:
         program: Program = "Xvnc",
         glx: bool = False,
         number: int | None = None,
-        untrusted: bool = False,
+        sockets: DisplaySockets | None = None,
         cookie: bytes = b"",
         browser_user: int | None = None,
     ) -> None:
         self.size = size
         self.xauthority = folder / SERVICE_AUTHORITY
-        """File of the trusted cookie. No application's environment names it."""
+        """File of the cookie. No application's environment names it."""
         self.application_xauthority = folder / AUTHORITY
-        self.untrusted = False
-        """True while applications are untrusted clients."""
-        self.application_cookie = b""
-        """Cookie of applications, once the server is ready."""
         self._browser_xauthority = folder / BROWSER_AUTHORITY
         self._browser_user = browser_user
         self.rfb_socket = folder / RFB_SOCKET
@@ -89,9 +85,11 @@ class XServer:
         self._program = program
         self._glx = glx
         self._reserved = number
-        self._wants_untrusted = untrusted
+        self._sockets = sockets
         self.cookie = cookie or secrets.token_bytes(16)
-        """Trusted cookie."""
+        """The cookie of the server."""
+        self.application_cookie = self.cookie if sockets is None else secrets.token_bytes(16)
+        """Cookie of applications."""
         self._child: ChildProcess | None = None
         self._number_pipe = -1
         self._number: int | None = None
@@ -110,8 +108,13 @@ class XServer:
 
     @property
     def display(self) -> str:
-        """Display name for clients, such as ``:3``."""
+        """Display name for the service, such as ``:3``."""
         return f":{self._number}" if self._number is not None else "(starting)"
+
+    @property
+    def application_display(self) -> str:
+        """Display name for applications."""
+        return self.display if self._sockets is None else f":{self._sockets.number}"
 
     @property
     def pid(self) -> int | None:
@@ -143,20 +146,26 @@ class XServer:
         clear_stale()
         write_cookie(self.xauthority, self.cookie)
         if self._browser_user is None:
-            write_cookie(self._browser_xauthority, self.cookie, FOR_GROUP)
+            write_cookie(self._browser_xauthority, self.application_cookie, FOR_GROUP)
         self.rfb_socket.unlink(missing_ok=True)
         # The server chooses a free number itself and reports it here (-displayfd, Xserver(1)); one
         # chosen beforehand could be taken by another server in between.
         self._number_pipe, write_end = os.pipe()
         try:
-            command = ChildCommand(
-                self._command(write_end),
-                self._environment,
-                self._log,
-                pass_fds=(write_end,),
-                on_exit=self._on_exit,
-            )
-            self._child = self._spawner.spawn(command)
+            with ExitStack() as stack:
+                listener: int | None = None
+                if self._sockets is not None:
+                    # Only the server listens then: its clients notice its end.
+                    listener = stack.enter_context(self._sockets.of_server()).fileno()
+                command = ChildCommand(
+                    self._command(write_end),
+                    self._environment,
+                    self._log,
+                    pass_fds=(write_end,),
+                    listener=listener,
+                    on_exit=self._on_exit,
+                )
+                self._child = self._spawner.spawn(command)
         except BaseException:
             self._close_pipe()
             raise
@@ -176,9 +185,6 @@ class XServer:
             with _connect_x(self._number, self.cookie, started + timeout) as client:
                 if self._browser_user is not None:
                     _admit(client, self._browser_user)
-                untrusted = _untrusted_cookie(client) if self._wants_untrusted else None
-            self.untrusted = untrusted is not None
-            self.application_cookie = untrusted or self.cookie
             write_cookie(self.application_xauthority, self.application_cookie, FOR_GROUP)
             if self.has_live_view:
                 _read_rfb_version(self.rfb_socket, started + timeout)
@@ -231,7 +237,8 @@ class XServer:
             self._child.stop()
         if self._number is not None:
             clear_lock(self._number, (os.geteuid(),))
-            clear_socket(socket_of(self._number), (os.geteuid(),))
+            if self._sockets is None:
+                clear_socket(socket_of(self._number), (os.geteuid(),))
         self.rfb_socket.unlink(missing_ok=True)
 
     def _stays_stopped(self, deadline: float) -> bool:
@@ -244,11 +251,14 @@ class XServer:
 
     def _command(self, number_pipe: int) -> list[str]:
         width, height = self.size
+        reserved, listening = self._reserved, ["-nolisten", "local"]
+        if self._sockets is not None:
+            reserved, listening = self._sockets.display.trusted, [*listening, "-nolisten", "unix"]
         return [
             self._program,
             # Without `local`, the server would listen on the abstract socket too, whose name is
             # reserved (launch/display_number.py).
-            *(() if self._reserved is None else (f":{self._reserved}", "-nolisten", "local")),
+            *(() if reserved is None else (f":{reserved}", *listening)),
             *("-displayfd", str(number_pipe), "-dpi", "96"),
             # Without -noreset, the server resets when its last client disconnects (Xserver(1)).
             *("-auth", str(self.xauthority), "-nolisten", "tcp", "-noreset"),
@@ -358,17 +368,6 @@ def _admit(client: socket.socket, uid: int) -> None:
     client.sendall(host_access.admission(uid))
     if not host_access.admitted(_exactly(client, host_access.REPLY_BYTES)):
         raise ConnectionRefusedError("X does not admit the browser's user")
-
-
-def _untrusted_cookie(client: socket.socket) -> bytes | None:
-    """Have the server make a cookie; return None if it does not have the SECURITY extension."""
-    client.sendall(security.extension_query())
-    opcode = security.opcode_in(_exactly(client, security.REPLY_BYTES))
-    if opcode is None:
-        return None
-    client.sendall(security.untrusted_cookie_request(opcode))
-    reply = _exactly(client, security.REPLY_BYTES)
-    return security.cookie_in(reply + _exactly(client, security.more_bytes(reply)))
 
 
 def _exactly(client: socket.socket, length: int) -> bytes:

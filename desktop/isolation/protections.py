@@ -12,7 +12,7 @@ NONE = "none"
 OPEN = "open"
 """State of an egress that is not enforced."""
 
-NAMES = ("namespaces", "limits", "separate users", "untrusted X clients", "stop in private")
+NAMES = ("namespaces", "limits", "separate users", "filtered X clients", "stop in private")
 """All protections, in the order in which they are listed."""
 
 
@@ -92,16 +92,16 @@ def of_applications(*, glx: bool, refused: str = "", ungrouped: str = "") -> tup
     ``refused`` is why there are no namespaces, or empty; ``ungrouped`` why commands have no control
     group, which is stopped as a whole.
     """
-    clients = Protection("untrusted X clients", "on")
+    clients = Protection("filtered X clients", "on")
     if refused:
         reason = (
-            "without namespaces, the browser has a trusted X cookie and the user of the agent's "
-            "programs, which can read it"
+            "without namespaces, the browser has the user of the agent's programs, which can read "
+            "its memory and its files"
         )
-        clients = Protection("untrusted X clients", "weak", reason)
+        clients = Protection("filtered X clients", "weak", reason)
     if glx:
-        reason = "the setting glx is on, and only trusted X clients have GLX"
-        clients = Protection("untrusted X clients", NONE, reason)
+        reason = "the setting glx is on, and GLX can read the windows of others"
+        clients = Protection("filtered X clients", NONE, reason)
     if not ungrouped:
         return clients, Protection("stop in private", "on")
     reason = f"programs are stopped by signals, and some can continue themselves: {ungrouped}"

@@ -9,6 +9,10 @@ no other process can bind it, and clients are refused there and go on to the fil
 
 import errno
 import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from deskhand.desktop.x11.server_files import X_SOCKETS
 
 MOST_DISPLAYS = 10_000
 
@@ -30,3 +34,19 @@ def reserve_display() -> tuple[int, socket.socket]:
         else:
             return number, name
     raise OSError(errno.EADDRINUSE, "all X displays are in use")
+
+
+@contextmanager
+def free_display() -> Iterator[int]:
+    """Reserve a number whose display has no socket, and give it up at the end of the block.
+
+    Raises:
+        OSError: If none is free.
+    """
+    with ExitStack() as reserved:
+        number, name = reserve_display()
+        reserved.enter_context(name)
+        while (X_SOCKETS / f"X{number}").exists():
+            number, name = reserve_display()
+            reserved.enter_context(name)
+        yield number

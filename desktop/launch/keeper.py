@@ -299,7 +299,9 @@ def remove_x_files(ended: set[int], user: int, folder: Path = X_FILES) -> None:
     """
     for path in (folder / ".X11-unix").glob("X*"):
         with suppress(OSError):
-            if path.is_socket() and path.lstat().st_uid == user and not _served(path):
+            # That of a filtered display is a link to the socket.
+            found = path.is_socket() or path.is_symlink()
+            if found and path.lstat().st_uid == user and not _served(path):
                 path.unlink()
     for lock in folder.glob(".X*-lock"):
         with suppress(OSError, ValueError):
@@ -316,7 +318,7 @@ def _served(path: Path) -> bool:
         # connect(2) to a hung server with a full backlog would block.
         client.setblocking(False)
         client.connect(str(path))
-    except ConnectionRefusedError:
+    except (ConnectionRefusedError, FileNotFoundError):
         return False
     except OSError:
         return True

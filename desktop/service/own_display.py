@@ -18,6 +18,7 @@ from socket import socket
 from typing import Any
 
 from deskhand.desktop.agent_helper.downloads import DownloadEvents
+from deskhand.desktop.agent_helper.launch import HelperForks
 from deskhand.desktop.agent_socket.client_files import ASKPASS
 from deskhand.desktop.agent_socket.server import AgentSocketServer
 from deskhand.desktop.browser.launch import prepare
@@ -25,6 +26,7 @@ from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.idle_memory import IdleMemory
 from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.display.agent_filter import DisplaySockets, FilteredDisplay
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
 from deskhand.desktop.display.api import router as display_router
 from deskhand.desktop.display.child_processes import ChildProcessSpawner
@@ -49,8 +51,8 @@ from deskhand.desktop.display.x_server import (
 )
 from deskhand.desktop.freeze.keyboard_guard import Grab
 from deskhand.desktop.isolation.bus_config import SESSION_BUS
-from deskhand.desktop.isolation.environment import of_service
-from deskhand.desktop.launch.display_number import reserve_display
+from deskhand.desktop.isolation.environment import BROWSER_HOME, of_service
+from deskhand.desktop.launch.display_number import free_display
 from deskhand.desktop.lease.api import may_force
 from deskhand.desktop.lease.handover import WindowEventPublisher, activity_summary
 from deskhand.desktop.lease.lease import ControlSession
@@ -169,15 +171,21 @@ class DesktopService:
             dialect.write_files(folder, str(folder / "bin" / "browser"))
         # The display starts before the recorder, and gets its first input after it.
         browser = await asyncio.to_thread(self._prepare_browser)
-        deferred = self._defer(stack, browser, lambda: display.want())
-        options = self._options(spawner, browser, deferred, lambda: recording.recorder.touch())
+        sockets = self._filtered(stack)
+        files = self._session_files(sockets)
+        deferred = self._defer(stack, browser, files, sockets, lambda: display.want())
+        options = replace(
+            self._options(spawner, browser, files, lambda: recording.recorder.touch()),
+            deferred=deferred,
+            sockets=sockets,
+        )
         # In a thread, as this one waits for the X server.
         warming = asyncio.get_running_loop().run_in_executor(None, warm_up)
         display = stack.enter_context(
             DisplaySupervisor(
                 DisplayInstanceFactory(options),
                 common.events.publish,
-                deferred=deferred is not None,
+                deferred=self._context.settings.display != "at-start",
             )
         )
         await warming
@@ -209,23 +217,49 @@ class DesktopService:
         )
         return display, options, OpenParts(computer, recording, registry, cgroup, servers)
 
+    def _filtered(self, stack: AsyncExitStack) -> DisplaySockets | None:
+        """Listen for the agent's clients if these are filtered."""
+        context, forks = self._context, self._context.start_helper
+        # The extension GLX reads windows of others.
+        if not context.account.separated or context.settings.glx:
+            return None
+        if not isinstance(forks, HelperForks):
+            raise TypeError("only a fork server starts filters as the service's user")
+        make_socket_directory()
+        numbers = self._number(stack), stack.enter_context(free_display())
+        folder = "run/service" if self._browser_user is None else BROWSER_HOME
+        users = (context.account.agent.uid, context.account.browser.uid)
+        filtered = FilteredDisplay(*numbers, context.directory.path / folder, users, forks)
+        return stack.enter_context(DisplaySockets(filtered))
+
+    def _number(self, stack: AsyncExitStack) -> int:
+        given = self._context.display
+        return stack.enter_context(free_display()) if given is None else given
+
     def _defer(
-        self, stack: AsyncExitStack, browser: BrowserLaunch, used: Callable[[], None]
+        self,
+        stack: AsyncExitStack,
+        browser: BrowserLaunch,
+        files: SessionFiles,
+        sockets: DisplaySockets | None,
+        used: Callable[[], None],
     ) -> DeferredSocket | None:
         """Listen on the display's socket if the display starts later; write what commands run."""
         if self._context.settings.display == "at-start":
             return None
+        users = self._context.account.uids
+        if sockets is not None:
+            files.write(self._context.directory.path, self._common.environment, browser)
+            sockets.await_client(used)
+            path = sockets.display.server_socket
+            return stack.enter_context(DeferredSocket(path, used, users, self._browser_user))
         make_socket_directory()
-        number = self._context.display
-        while number is None or (self._context.display is None and socket_of(number).exists()):
-            number, name = reserve_display()
-            stack.enter_context(name)
+        number = self._number(stack)
         folder = self._context.directory.path
-        self._session_files().write(folder, self._common.environment, browser)
+        files.write(folder, self._common.environment, browser)
         if self._browser_user is None:
             # A browser may start before the X server, and reads its cookie then.
             write_cookie(folder / BROWSER_AUTHORITY, self._cookie, FOR_GROUP)
-        users = self._context.account.uids
         return stack.enter_context(
             DeferredSocket(socket_of(number), used, users, self._browser_user)
         )
@@ -246,11 +280,13 @@ class DesktopService:
             return environment
         return of_service(environment, context.directory.path, context.account.service.name)
 
-    def _session_files(self) -> SessionFiles:
+    def _session_files(self, sockets: DisplaySockets | None) -> SessionFiles:
         files = self._preloaded.files.session
         if self._browser_user is not None:
             # The X server admits it without a cookie.
             files = replace(files, browser_authority=Path(os.devnull))
+            if sockets is not None:
+                files = replace(files, browser_display=f":{sockets.display.trusted}")
         return files if self._common.programs is None else replace(files, programs=PROGRAMS)
 
     def _prepare_browser(self) -> BrowserLaunch:
@@ -261,20 +297,17 @@ class DesktopService:
         self,
         spawner: ChildProcessSpawner,
         browser: BrowserLaunch,
-        deferred: DeferredSocket | None,
+        files: SessionFiles,
         acted: Callable[[], None],
     ) -> InstanceOptions:
         settings, common = self._context.settings, self._common
-        # GLX is for trusted clients only.
-        untrusted = self._context.account.numbered and not settings.glx
         folder = self._context.directory.path
-        resources = {"XENVIRONMENT": str(folder / XRESOURCES)} if untrusted else {}
         return InstanceOptions(
             folder=folder,
             size=settings.size,
-            environment={**common.environment, **resources},
+            environment={**common.environment, "XENVIRONMENT": str(folder / XRESOURCES)},
             spawner=spawner,
-            files=self._session_files(),
+            files=files,
             browser=browser,
             acted=acted,
             publish=WindowEventPublisher(common.lease, common.events.publish),
@@ -282,10 +315,8 @@ class DesktopService:
             program=settings.xserver,
             glx=settings.glx,
             display=self._context.display,
-            deferred=deferred,
             trusted_environment=self._trusted_environment(),
             cookie=self._cookie,
-            untrusted_applications=untrusted,
             browser_user=self._browser_user,
             bus_config=None if self._browser_user is None else folder / SESSION_BUS,
         )

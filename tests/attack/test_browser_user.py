@@ -16,7 +16,7 @@ from tests.attack.attackers import output
 from tests.attack.test_evidence import SCRIPT, Owned, folder_of
 from tests.attack.test_private_take_over import browser_of, give_back, person_types
 from tests.live_trees import kill_below, names_below
-from tests.system.services import Service, service, until
+from tests.system.services import Service, service, until, x_display
 
 pytestmark = [
     pytest.mark.attack,
@@ -124,7 +124,26 @@ def test_a_module_of_the_agent_is_not_loaded_into_the_browser(desktop: Service) 
     body = {"command": f"exec /usr/bin/python3 ~/xsettings.py {home}/module.so"}
     settings = desktop.post("/api/v0/processes/start", {**body, "background": True})["id"]
     path = f"/api/v0/processes/{settings}/output"
-    until(lambda: "True" in desktop.http.get(path).json()["output"], "the settings")
+    # Settings of an agent are none of the display.
+    until(lambda: "False" in desktop.http.get(path).json()["output"], "the settings")
+    with display_settings(desktop, f"{home}/module.so"):
+        check_loaded_by_the_agent_only(desktop, home)
+
+
+@contextmanager
+def display_settings(desktop: Service, module: str) -> Iterator[None]:
+    """Be the settings daemon of the display, as a trusted client."""
+    display, authority = x_display(desktop)
+    environment = {**os.environ, "DISPLAY": display, "XAUTHORITY": str(authority)}
+    command = ["/usr/bin/python3", str(DATA / "xsettings.py"), module]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as daemon:
+        assert daemon.stdout is not None
+        assert daemon.stdout.readline() == "True\n"
+        yield
+        daemon.kill()
+
+
+def check_loaded_by_the_agent_only(desktop: Service, home: str) -> None:
     desktop.post("/api/v0/desktop/launch", {"name": "browser", "args": ["about:blank"]})
     until(lambda: "Chromium" in titles(desktop), "the browser")
     # Its dialog is a window of GTK.

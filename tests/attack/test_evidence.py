@@ -99,6 +99,10 @@ def inside(pid: int) -> int | None:
     return int(status.partition("\nNSpid:")[2].partition("\n")[0].split()[-1])
 
 
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
 def is_for_agents(path: str) -> bool:
     return any(path == one or path.startswith(f"{one}/") for one in FOR_AGENTS)
 
@@ -151,8 +155,9 @@ def check_control(found: Owned, folder: Path) -> None:
     pids = {own for own, pid in found.pids.items() if inside(pid) == own}
     for own in pids:
         assert ("signal", str(own)) in succeeded
-    # The service's own memory is closed to its user, too (PR_SET_DUMPABLE).
-    others = pids - {inside(found.service)}
+    # The memory of the service and of the filter is closed to their user, too (PR_SET_DUMPABLE).
+    others = {own for own in pids if name_of(found.pids[own]) != "x-filter"}
+    others -= {inside(found.service)}
     assert others
     for what in ("ptrace", "environ", "maps", "mem", "fd", "root/"):
         assert {pid for pid in others if (what, str(pid)) in succeeded} == others, what

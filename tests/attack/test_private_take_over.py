@@ -573,16 +573,16 @@ def test_the_trusted_cookie_is_nowhere_that_the_agent_can_read(desktop: Service)
     until(lambda: "Chromium" in focused(desktop), "the browser")
     folder = folder_of(desktop)
     trusted = cookie_in(folder / "run" / "service" / "Xauthority")
-    untrusted = cookie_in(folder / "run" / "display" / "Xauthority")
+    others = cookie_in(folder / "run" / "display" / "Xauthority")
     # The control: the same search finds the cookie that the agent has, in a file and in memory.
     hold_in_memory(desktop)
-    found = readable_cookies(desktop, untrusted)
+    found = readable_cookies(desktop, others)
     assert str(folder / "run" / "display" / "Xauthority") in found
     assert [one for one in found if one.endswith(" memory")]
     assert readable_cookies(desktop, trusted) == []
     # A program that controls the browser can have it open, and send, what its user can read.
     browser = browser_of(desktop)
-    assert readable_by(browser, desktop, untrusted)
+    assert readable_by(browser, desktop, others)
     assert readable_by(browser, desktop, trusted) == []
 
 

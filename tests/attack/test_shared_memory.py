@@ -1,6 +1,7 @@
 """An agent reads and paints the windows of another desktop through shared memory."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.attack.attackers import magenta, python, show_magenta
-from tests.system.services import Service, service
+from tests.system.services import Service, service, until
 
 pytestmark = [
     pytest.mark.attack,
@@ -36,6 +37,21 @@ print("magenta segments:", found)
 them."""
 
 
+HELD = """
+import ctypes, time
+libc = ctypes.CDLL(None)
+libc.shmat.restype = ctypes.c_void_p
+picture = bytes([255, 0, 255]) * 20000
+held = libc.shmget(0, ctypes.c_size_t(len(picture)), 0o1666)
+at = libc.shmat(held, None, 0)
+libc.shmctl(held, 0, None)
+ctypes.memmove(ctypes.c_void_p(at), picture, len(picture))
+print("held", flush=True)
+time.sleep(600)
+"""
+"""Holds a segment with a magenta picture, which ends with the process."""
+
+
 @contextmanager
 def pair(folder: Path, namespaces: str) -> Iterator[tuple[Service, Service]]:
     environment = {"DESKHAND_NAMESPACES": namespaces}
@@ -54,7 +70,11 @@ def test_no_segment_of_another_desktop_can_be_attached(tmp_path: Path) -> None:
         assert victim.get("/api/v0/desktop")["capture"] == "mit-shm"
 
 
-def test_control_without_namespaces_the_window_can_be_read(tmp_path: Path) -> None:
+def test_control_without_namespaces_a_segment_can_be_read(tmp_path: Path) -> None:
     with pair(tmp_path, "off") as (attacker, victim):
-        show_magenta(victim)
-        assert python(attacker, SPY) != "magenta segments: 0"
+        # Clients of the filter have no MIT-SHM: a program's own segment, for all users.
+        held = f"exec /usr/bin/python3 -c {shlex.quote(HELD)}"
+        started = victim.post("/api/v0/processes/start", {"command": held, "background": True})
+        path = f"/api/v0/processes/{started['id']}/output"
+        until(lambda: "held" in victim.http.get(path).json()["output"], "the segment")
+        assert python(attacker, SPY) == "magenta segments: 1"

@@ -281,7 +281,8 @@ def service_pid(keeper: int) -> int:
 def x_display(desktop: Service) -> tuple[str, Path]:
     """Return the display name and the trusted cookie's file by which the host reaches a display.
 
-    The X server listens in the desktop's own ``/tmp``: a link leads there until this process ends.
+    The X server listens at a place of the desktop's own: a link leads there until this process
+    ends.
     The name is none of the desktop's own number, which another X server of the host may have.
     """
     display = str(desktop.get("/api/v0/desktop")["display"])
@@ -289,11 +290,12 @@ def x_display(desktop: Service) -> tuple[str, Path]:
     answer = desktop.get(f"/api/v0/processes/{started['id']}/output?wait=true")
     keeper = desktop.ready["pid"]
     link = X_SOCKETS / f"X{ABOVE_ALL_DISPLAYS + keeper}"
+    folder = Path(str(answer["output"]).strip()).parent
+    filtered = [folder / "run" / place / "x11.sock" for place in ("browser", "service")]
     inside = f"/proc/{service_pid(keeper)}/root{X_SOCKETS}/{display.replace(':', 'X')}"
     link.unlink(missing_ok=True)
-    link.symlink_to(inside)
+    link.symlink_to(next((str(one) for one in filtered if one.exists()), inside))
     atexit.register(link.unlink, missing_ok=True)
-    folder = Path(str(answer["output"]).strip()).parent
     # The entries of this file are for displays of any number.
     return link.name.replace("X", ":"), folder / "run" / "service" / "Xauthority"
 

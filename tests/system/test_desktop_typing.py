@@ -141,8 +141,16 @@ def test_they_arrive_in_a_text_view_of_gtk(tmp_path: Path) -> None:
         assert difference(SOME_OF_ALL, view.received(SOME_OF_ALL)) == ""
 
 
+def test_locks_of_the_keyboard_make_no_difference(tmp_path: Path) -> None:
+    text = "abc ABC grüße 12"
+    with service(tmp_path / "errors.log", "desktop") as desktop:
+        view = TextView(desktop)
+        desktop.act(action="key", text="Caps_Lock")
+        assert view.received(text) == text
+
+
 def set_layout(desktop: Service, layout: str) -> None:
-    # Commands of a desktop have no XKEYBOARD.
+    # Commands of a desktop do not change its keyboard.
     display, cookie = x_display(desktop)
     environment = {**os.environ, "DISPLAY": display, "XAUTHORITY": str(cookie)}
     subprocess.run(["setxkbmap", layout], env=environment, check=True)

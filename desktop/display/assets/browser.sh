@@ -8,6 +8,7 @@ if [ -n "$refusal" ]; then
 fi
 
 export XAUTHORITY='@AUTHORITY@'
+[ -z '@DISPLAY@' ] || export DISPLAY='@DISPLAY@'
 # Its children find the scripts of commands, not this one.
 export PATH="${PATH#'@PROGRAMS@:'}"
 

@@ -64,7 +64,7 @@ def test_other_levels_lack_every_protection(level: str, attached: bool, reason: 
     assert {entry.reason for entry in found.entries} == {reason}
 
 
-def test_a_browser_of_its_own_user_leaves_only_untrusted_clients_to_the_agent() -> None:
+def test_a_browser_of_its_own_user_leaves_only_filtered_clients_to_the_agent() -> None:
     clients, stop = of_applications(glx=False)
     assert (clients.state, clients.reason, stop.state) == ("on", "", "on")
 
@@ -72,7 +72,7 @@ def test_a_browser_of_its_own_user_leaves_only_untrusted_clients_to_the_agent() 
 def test_a_browser_of_the_agents_user_weakens_the_protection_of_the_screen() -> None:
     clients, stop = of_applications(glx=False, refused="no namespaces")
     assert (clients.name, clients.missing, bool(clients.reason)) == (
-        "untrusted X clients",
+        "filtered X clients",
         False,
         True,
     )
