@@ -2,14 +2,6 @@
 
 The thread owns the X connection and serves two sources with one select(2): the connection, where
 other clients request the owned content, and a pipe that announces tasks of callers.
-
-An untrusted client can write its content into the windows of untrusted clients only, and a trusted
-one into every window. So the content of others is read as an untrusted client, and content is owned
-as a trusted one (`deskhand.desktop.x11.security`). What an untrusted client copied is *adopted*:
-read at once, and owned here from then on, so that trusted clients such as the browser can paste it.
-Texts and PNG pictures are adopted; anything else stays with the client that copied it. Of terminals
-the text that is selected is adopted: Xvnc asks every new owner of the clipboard for its targets, as
-a trusted client, and xterm would end with the X error that its answer causes.
 """
 
 import os
@@ -30,19 +22,10 @@ import xcffib
 from deskhand.desktop.errors import ClipboardFailed, DisplayGone
 from deskhand.desktop.x11.connection import LOST, connect
 from deskhand.desktop.x11.selection import (
-    CLIPBOARD,
-    PRIMARY,
     Content,
     Kind,
     Selection,
-    Taken,
 )
-
-READOPTION_SECONDS = 1.0
-"""Time in which the same content is adopted once."""
-_TERMINAL = b"\0XTerm\0"
-"""End of the property WM_CLASS of xterm."""
-
 
 _State = tuple[Content | None, Content | None, float | None]
 """The content that is owned, the one that would be restored, and the time of that."""
@@ -55,27 +38,19 @@ class _Task:
 
 
 class X11Clipboard:
-    """Reads and owns the clipboard in a thread with connections of its own.
+    """Reads and owns the clipboard in a thread with a connection of its own."""
 
-    ``reading_xauthority`` is the file with the applications' cookie, if they have another one.
-    """
-
-    def __init__(
-        self, display: str, xauthority: Path, reading_xauthority: Path | None = None
-    ) -> None:
+    def __init__(self, display: str, xauthority: Path) -> None:
         self._display = display
-        self._reading_xauthority = reading_xauthority
         self._xauthority = xauthority
         self._thread = threading.Thread(target=self._run, name="clipboard", daemon=True)
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._ended = True
         self._connection: Any = None
-        self._reading: Any = None
         self._wake = -1
         self._saved: Content | None = None
         self._due: float | None = None
-        self._adopted: tuple[Content | None, float] = (None, 0.0)
         self._remembered: _State = (None, None, None)
 
     def __enter__(self) -> Self:
@@ -98,17 +73,9 @@ class X11Clipboard:
         """
         self._connection = connect(self._display, self._xauthority)
         try:
-            self._selection = self._reader = Selection(self._connection)
-            if self._reading_xauthority is not None:
-                self._reading = connect(self._display, self._reading_xauthority)
-                self._reader = Selection(self._reading)
-                # An untrusted client may not write into the windows of trusted ones.
-                own = self._selection.window
-                if self._selection.may_write(own) and not self._reader.may_write(own):
-                    self._selected = Selection(self._reading, PRIMARY)
-                    self._selection.watch_owners(CLIPBOARD, PRIMARY)
-        except (DisplayGone, *LOST) as error:
-            self._disconnect()
+            self._selection = Selection(self._connection)
+        except LOST as error:
+            self._connection.disconnect()
             raise DisplayGone(self._display, "connection lost") from error
         self._wake = os.eventfd(0)
         self._ended = False
@@ -120,7 +87,7 @@ class X11Clipboard:
             return
         self._send(None)
         self._thread.join()
-        self._disconnect()
+        self._connection.disconnect()
         os.close(self._wake)
         self._wake = -1
 
@@ -131,7 +98,7 @@ class X11Clipboard:
             ClipboardFailed: If the selection owner does not answer in time.
             DisplayGone: When the display is lost.
         """
-        found: Content | None = self._run_in_thread(lambda: self._read(kinds))
+        found: Content | None = self._run_in_thread(lambda: self._selection.read(kinds))
         return found
 
     def put(self, content: Content, restore_after: float | None = None) -> None:
@@ -175,39 +142,10 @@ class X11Clipboard:
         self._saved, self._due = None, None
         # A selection owner that does not answer must not prevent copying.
         with suppress(ClipboardFailed):
-            self._saved = self._read(("text/plain", "image/png"))
+            self._saved = self._selection.read(("text/plain", "image/png"))
         self._selection.own(content)
         if restore_after is not None:
             self._due = time.monotonic() + restore_after
-
-    def _handle_pending(self) -> None:
-        self._selection.handle_pending()
-        while self._selection.taken:
-            name, taken = self._selection.taken.popitem()
-            # One that does not answer, or copied something else, keeps the selection.
-            with suppress(ClipboardFailed, xcffib.Error):
-                self._adopt(name, taken)
-            self._selection.handle_pending()
-
-    def _adopt(self, name: str, taken: Taken) -> None:
-        """Own what an untrusted client has copied, or has selected in a terminal."""
-        if not self._reader.may_write(taken.window):
-            return
-        if name == PRIMARY:
-            if not self._selection.class_of(taken.window).endswith(_TERMINAL):
-                return
-            content, since = self._selected.read(("text/plain",)), 0
-        else:
-            content, since = self._read(("text/plain", "image/png")), taken.since
-        last, at = self._adopted
-        now = time.monotonic()
-        # A client that copies again what it has just lost would do so for ever.
-        if content is None or (content == last and now < at + READOPTION_SECONDS):
-            return
-        self._selection.own(content, since)
-        self._adopted = content, now
-        # Another client copied, so nothing is restored by itself.
-        self._due = None
 
     def _restore_when_due(self) -> None:
         # Another client that copied meanwhile keeps the clipboard. With nothing saved there is
@@ -222,19 +160,6 @@ class X11Clipboard:
             return False
         self._selection.own(saved)
         return True
-
-    def _read(self, kinds: tuple[Kind, ...]) -> Content | None:
-        # Events are handled first: another client may have taken the selection.
-        self._selection.handle_pending()
-        # A request to ourselves would wait for this thread, which waits for the answer.
-        own = self._selection.owned is not None
-        return (self._selection if own else self._reader).read(kinds)
-
-    def _disconnect(self) -> None:
-        for connection in (self._connection, self._reading):
-            if connection is not None:
-                connection.disconnect()
-        self._reading = None
 
     def _run_in_thread(self, run: Callable[[], Any]) -> Any:
         result: Future[Any] = Future()
@@ -271,7 +196,7 @@ class X11Clipboard:
 
     def _serve(self) -> bool:
         """Run pending tasks, then wait for the next event; return False at the end."""
-        self._handle_pending()
+        self._selection.handle_pending()
         while not self._tasks.empty():
             task = self._tasks.get()
             if task is None:
@@ -286,7 +211,7 @@ class X11Clipboard:
                 # No effect on a result that is set. After LOST there is none, and the caller would
                 # wait for ever.
                 task.result.cancel()
-            self._handle_pending()
+            self._selection.handle_pending()
         # Round trips of the tasks may already have read events, which select(2) does not see: hence
         # the second `_handle_pending` above.
         left = None if self._due is None else self._due - time.monotonic()

@@ -60,9 +60,6 @@ class XTestInput:
     ``glance``. Methods may be called from any thread; they run one at a time.
     """
 
-    core_clients = False
-    """Set it where clients have no XKEYBOARD, and so no third level of keys."""
-
     def __init__(
         self, display: str, xauthority: Path, on_input: Callable[[], None] = lambda: None
     ) -> None:
@@ -196,9 +193,8 @@ class XTestInput:
 
     def _keymap_has(self, keysym: int) -> bool:
         key = self._keymap.find(keysym)
-        reached = key is not None and not (self.core_clients and key.level3)
         # The map also contains our own bindings, which may be replaced at any time.
-        return reached and self._bindings.find(keysym) is None
+        return key is not None and self._bindings.find(keysym) is None
 
     def _bind(self, keysyms: dict[int, None]) -> None:
         if not keysyms:

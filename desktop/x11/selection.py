@@ -57,15 +57,6 @@ class Content:
     data: bytes
 
 
-@dataclass(frozen=True)
-class Taken:
-    """Another client has become the owner."""
-
-    window: int
-    since: int
-    """Time of the server."""
-
-
 @dataclass
 class _Transfer:
     """An INCR transfer in progress."""
@@ -87,8 +78,8 @@ class Selection:
         self._transfers: dict[tuple[int, int], _Transfer] = {}
         self.owned: Content | None = None
         """Content that this client owns; None while another client owns the selection."""
-        self.taken: dict[str, Taken] = {}
-        """The last changes to other owners, by the selections of `watch_owners`."""
+        self.taken: set[str] = set()
+        """The selections of `watch_owners` that other clients have come to own."""
         screen = screen_of(connection)
         self.window = connection.generate_id()
         """Window by which this client owns the selection."""
@@ -100,16 +91,14 @@ class Selection:
             [xcffib.xproto.EventMask.PropertyChange],
         )
 
-    def own(self, content: Content, since: int = 0) -> None:
+    def own(self, content: Content) -> None:
         """Become the selection owner with this content.
-
-        ``since`` is a time of the server: who has become the owner later stays it; 0 for now.
 
         Raises:
             ClipboardFailed: If another program took the selection at the same moment.
         """
         self.owned = content
-        self._core.SetSelectionOwner(self.window, self._atom(self._name), since)
+        self._core.SetSelectionOwner(self.window, self._atom(self._name), 0)
         # SetSelectionOwner reports no failure; only the owner that the server names is certain.
         if self._owner() != self.window:
             self.owned = None
@@ -123,30 +112,6 @@ class Selection:
         for name in names:
             self._watched[self._atom(name)] = name
             fixes.SelectSelectionInput(self.window, self._atom(name), mask)
-
-    def may_write(self, window: int) -> bool:
-        """Return True if this client may write properties of a window."""
-        nothing = (xcffib.xproto.PropMode.Append, window, self._atom(_PROPERTY), self._atom(_LATIN))
-        try:
-            self._core.ChangePropertyChecked(*nothing, 8, 0, b"").check()
-            self._core.DeletePropertyChecked(window, self._atom(_PROPERTY)).check()
-        except xcffib.Error:
-            return False
-        return True
-
-    def class_of(self, window: int) -> bytes:
-        """Return the WM_CLASS of a window or of the nearest one above it; empty if none has one."""
-        name = xcffib.xproto.Atom
-        try:
-            while window:
-                asked = self._core.GetProperty(0, window, name.WM_CLASS, name.STRING, 0, 64)
-                if found := bytes(asked.reply().value.raw):
-                    return found
-                window = self._core.QueryTree(window).reply().parent
-        except xcffib.Error:
-            # The window is gone.
-            pass
-        return b""
 
     def disown(self) -> None:
         """Give up ownership, which leaves the clipboard empty; does nothing for a non-owner."""
@@ -279,9 +244,9 @@ class Selection:
             self.owned = None
         elif isinstance(event, xcffib.xfixes.SelectionNotifyEvent):
             name = self._watched[event.selection]
-            self.taken.pop(name, None)
+            self.taken.discard(name)
             if event.owner not in (0, self.window):
-                self.taken[name] = Taken(event.owner, event.selection_timestamp)
+                self.taken.add(name)
         elif isinstance(event, _events.PropertyNotifyEvent) and event.state == 1:
             self._send_next_chunk((event.window, event.atom))
 
