@@ -38,6 +38,7 @@ _INPUT_EVENTS = range(2, 9)
 """KeyPress, KeyRelease, ButtonPress, ButtonRelease, MotionNotify, EnterNotify, LeaveNotify."""
 _UNMAP_NOTIFY, _CONFIGURE_REQUEST, _SELECTION_NOTIFY, _CLIENT_MESSAGE = 18, 23, 31, 33
 _POINTER_ROOT = 1
+_QUERY_COLORS, _BLACK = 91, 0
 _OUTSIDE = 0x8000
 """The coordinate -32768, where no window is."""
 
@@ -199,6 +200,12 @@ def _get_image(client: XClient, request: XRequest) -> Verdict:
     return with_bytes(request, 4, client.card16.pack(_OUTSIDE))
 
 
+def _query_keymap(client: XClient, request: XRequest) -> Verdict:
+    # The reply with one colour, which is black, is that with a keymap in which no key is down.
+    body = client.card32.pack(client.colormap) + client.card32.pack(_BLACK)
+    return replace(request, opcode=_QUERY_COLORS, data=0, body=body) if not request.body else None
+
+
 def _kill_client(client: XClient, request: XRequest) -> Verdict:
     resource = client.id_at(request.body, 0)
     return None if resource and client.of_agent(resource) else request.ignored()
@@ -224,6 +231,7 @@ CORE: dict[int, Rule] = {
     36: ignored,
     39: _motion_events,
     42: _set_focus,
+    44: _query_keymap,
     # CloseFont
     46: own(0),
     # SetFontPath

@@ -70,6 +70,8 @@ class XClient:
         """Selections by which a client becomes the manager of the display (ICCCM, 2.8)."""
         self.base, self.mask = -1, 0
         self.roots: frozenset[int] = frozenset()
+        self.colormap = 0
+        """The default colour map of the first screen."""
         self.windows: set[int] = set()
         """Ids that may be windows of this client."""
         self.pixmaps: set[int] = set()

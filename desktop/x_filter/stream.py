@@ -1,8 +1,9 @@
 """Both directions of one client's connection as streams of bytes. Pure.
 
 Requests are changed on their way to the server, one for one: the sequence numbers of replies stay
-right. Of what the server sends two replies and one event are changed: no key is down, and absent
-extensions are not listed. See "X Window System Protocol", sections 1 and 8.
+right. Of what the server sends one event and two replies are changed: no key is down, and absent
+extensions are not listed. Nothing may depend on the replies, as a client that sends 65,536 requests
+ahead makes the filter take others for them. See "X Window System Protocol", sections 1 and 8.
 """
 
 import struct
@@ -19,6 +20,8 @@ MESSAGE_BYTES = 32
 """Of an event, an error, and the fixed part of a reply."""
 _HEAD_BYTES, _BIG_HEAD_BYTES, _SETUP_HEAD_BYTES = 4, 8, 8
 _QUERY_KEYMAP, _QUERY_EXTENSION, _LIST_EXTENSIONS = 44, 98, 99
+_ENABLE = 0
+"""Minor opcode of BIG-REQUESTS; with any other the server enables nothing."""
 _ERROR, _REPLY, _KEYMAP_NOTIFY, _SELECTION_REQUEST, _GENERIC_EVENT = 0, 1, 11, 30, 35
 _SENT = 128
 """Bit of an event that another client has sent."""
@@ -148,7 +151,7 @@ class FilteredStream:
             rule = self._minor_rules[opcode].get(data, refused)
         if opcode in (_QUERY_KEYMAP, _LIST_EXTENSIONS):
             self._awaited.append((self._sequence + 1 & 0xFFFF, opcode))
-        elif opcode == self._big and length == _HEAD_BYTES:
+        elif opcode == self._big and data == _ENABLE and length == _HEAD_BYTES:
             self._big_enabled = True
         if rule is allowed:
             return None
@@ -199,7 +202,9 @@ class FilteredStream:
         if data[0] == 1:
             self._set_up = True
             client.base, client.mask = client.id_at(data, 12), client.id_at(data, 16)
-            client.roots = frozenset(_roots(client, data[:length]))
+            screens = _screens(client, data[:length])
+            client.roots = frozenset(root for root, _ in screens)
+            client.colormap = screens[0][1]
             client.agents.bases.add(client.base)
         return length
 
@@ -208,12 +213,13 @@ def _rules() -> list[Rule | None]:
     """Return the rules by opcode: None for requests that pass, and are not counted."""
     core = [CORE.get(opcode, refused) for opcode in range(128)]
     rules: list[Rule | None] = [None if rule is allowed else rule for rule in core]
-    rules[_QUERY_KEYMAP] = rules[_LIST_EXTENSIONS] = allowed
+    rules[_LIST_EXTENSIONS] = allowed
     rules[_QUERY_EXTENSION] = query_extension
     return rules + [refused] * 128
 
 
 def _no_keys(reply: bytes) -> bytes:
+    # The reply with a colour has the number of colours, too.
     return reply[:8] + bytes(len(reply) - 8)
 
 
@@ -221,20 +227,22 @@ def _without_absent(reply: bytes) -> bytes:
     """Return a reply to ListExtensions; each name follows its length."""
     changed, at = bytearray(reply), MESSAGE_BYTES
     for _ in range(reply[1]):
-        end = at + 1 + reply[at]
+        # It may be another reply.
+        if at >= len(reply) or (end := at + 1 + reply[at]) > len(reply):
+            break
         if reply[at + 1 : end] not in EXTENSIONS:
             changed[at + 1 : end] = b"-" * (end - at - 1)
         at = end
     return bytes(changed)
 
 
-def _roots(client: XClient, setup: bytes) -> list[int]:
-    """Return the root windows in an answer to a connection setup."""
+def _screens(client: XClient, setup: bytes) -> list[tuple[int, int]]:
+    """Return the root windows and their colour maps in an answer to a connection setup."""
     vendor, screens, formats = client.short_at(setup, 24), setup[28], setup[29]
-    at, roots = 40 + vendor + -vendor % 4 + 8 * formats, list[int]()
+    at, found = 40 + vendor + -vendor % 4 + 8 * formats, list[tuple[int, int]]()
     for _ in range(screens):
-        roots.append(client.id_at(setup, at))
+        found.append((client.id_at(setup, at), client.id_at(setup, at + 4)))
         depths, at = setup[at + 39], at + 40
         for _ in range(depths):
             at += 8 + 24 * client.short_at(setup, at + 2)
-    return roots
+    return found

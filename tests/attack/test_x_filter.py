@@ -62,6 +62,14 @@ def test_a_client_cannot_send_keys_to_the_browser(desktop: Service) -> None:
         assert set(area.held()) == {"a"}
 
 
+def test_no_client_learns_which_keys_are_down(desktop: Service) -> None:
+    desktop.act(action="key_down", text="shift")
+    found = json.loads(attacked(desktop, "held"))
+    assert [name for name, succeeded in found.items() if succeeded] == []
+    found = json.loads(attacked_directly(desktop, "held"))
+    assert [name for name, succeeded in found.items() if not succeeded] == []
+
+
 def test_no_program_sees_what_is_typed_into_a_terminal(desktop: Service) -> None:
     desktop.post("/api/v0/desktop/launch", {"name": "terminal"})
     until(lambda: "Terminal" in focused(desktop), "the focus of the terminal")

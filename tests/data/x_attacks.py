@@ -1,8 +1,8 @@
 """A client that speaks the X protocol itself and tries what a hostile one would try.
 
-Usage: python3 x_attacks.py (all | keys | clients) SOCKET [COOKIE]. It prints, as JSON, for each
-attack whether it succeeded. The system's Python runs it. Requests are those of "X Window System
-Protocol", appendix B.
+Usage: python3 x_attacks.py (all | keys | held | clients) SOCKET [COOKIE]. It prints, as JSON, for
+each attack whether it succeeded. The system's Python runs it. Requests are those of "X Window
+System Protocol", appendix B.
 """
 
 import json
@@ -288,6 +288,18 @@ def kills(client: Client) -> bool:
     return client.others() != before
 
 
+def held_keys(client: Client) -> dict[str, bool]:
+    """Say whether a key is down, also when another reply has the same sequence number."""
+    plain, disguised = client.ask(44)[9:], b""
+    for _ in range(10):
+        client.send(43, 0, b"")
+        client.socket.sendall(struct.pack("<BxH", 127, 1) * 65_535)
+        client.send(44, 0, b"")
+        client.exactly(32)
+        disguised += client.exactly(40)[9:]
+    return {"plain": any(plain), "disguised": any(disguised)}
+
+
 def crowd(path: str, cookie: bytes) -> tuple[int, str]:
     """Connect until a client is refused; return the number of clients and the reason."""
     clients: list[Client] = []
@@ -303,6 +315,8 @@ def main() -> None:
     client = Client(path, cookie)
     if mode == "keys":
         key_events(client)
+    elif mode == "held":
+        print(json.dumps(held_keys(client)))
     elif mode == "clients":
         print(json.dumps(crowd(path, cookie)))
     else:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from deskhand.desktop.x_filter.requests import Agents
 from deskhand.desktop.x_filter.stream import FilteredStream, NoXProtocol
 from tests.desktop.x_filter.wire import (
+    COLORMAP,
     FOREIGN,
     NO_OPERATION,
     OPCODES,
@@ -106,6 +107,7 @@ def test_a_big_request_is_looked_at_behind_its_length() -> None:
         pytest.param(big(4, ids(OWN)), id="before it is enabled"),
         # The server refuses a request of that length, and enables nothing.
         pytest.param(request(133, bytes(4)) + big(4, ids(OWN)), id="enabled with a body"),
+        pytest.param(request(133, data=1) + big(4, ids(OWN)), id="enabled by another request"),
         pytest.param(request(133) + struct.pack("<BBHI", 4, 0, 0, 1), id="shorter than its head"),
         pytest.param(request(133) + struct.pack("<BBHI", 4, 0, 0, 1 << 30), id="too long"),
     ],
@@ -146,25 +148,39 @@ def reply(sequence: int, body: bytes, data: int = 0) -> bytes:
     return struct.pack("<BBHI", 1, data, sequence, (len(body) - 24) // 4) + body
 
 
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_in_place_of_the_pressed_keys_a_colour_is_asked_for(order: str) -> None:
+    asked = request(44, order=order)
+    colour = request(91, struct.pack(f"{order}II", COLORMAP, 0), order=order)
+    assert stream(order=order).to_server(request(43, order=order) + asked).endswith(colour)
+    # The server refuses a request of that length.
+    wrong = request(44, bytes(4), order=order)
+    assert stream(order=order).to_server(wrong) == wrong
+
+
 def test_no_key_is_down() -> None:
     found = stream()
     found.to_server(request(43) + request(44) + request(43))
     before, after = reply(1, b"x" * 24), reply(3, b"y" * 24)
-    answers = before + reply(2, b"\xff" * 32) + after
+    answers = before + reply(2, b"\1" + bytes(31)) + after
     assert found.to_client(answers) == before + reply(2, bytes(32)) + after
+
+
+def test_no_reply_of_another_request_counts_as_the_list_of_extensions() -> None:
+    found = stream()
+    found.to_server(request(99) + request(43) * 65_535 + request(99))
+    other = reply(1, b"\xff" * 24, 200)
+    assert found.to_client(other + reply(1, bytes(24))) == other + reply(1, bytes(24))
 
 
 def test_an_error_in_place_of_a_reply_that_is_awaited_takes_its_turn() -> None:
     found = stream()
-    found.to_server(request(44, bytes(4)) + request(44))
+    found.to_server(request(99, bytes(4)) + request(99))
     error = struct.pack("<BBH28x", 0, 16, 1)
-    assert found.to_client(error + reply(2, b"\xff" * 32)) == error + reply(2, bytes(32))
-
-
-def test_a_reply_is_awaited_beyond_the_end_of_sequence_numbers() -> None:
-    found = stream()
-    found.to_server(request(43) * 65_535 + request(44))
-    assert found.to_client(reply(0, b"\xff" * 32)) == reply(0, bytes(32))
+    listed = bytes(24) + b"\5XTEST\0\0"
+    assert found.to_client(error + reply(2, listed, 1)) == error + reply(
+        2, listed.replace(b"XTEST", b"-----"), 1
+    )
 
 
 def test_absent_extensions_are_not_listed() -> None:
@@ -207,7 +223,7 @@ def test_a_client_that_the_server_refuses_has_no_ids() -> None:
 
 def test_a_reply_that_is_changed_is_awaited_to_its_end() -> None:
     found = stream()
-    found.to_server(request(44))
-    answer = reply(1, b"\xff" * 32)
+    found.to_server(request(99))
+    answer = reply(1, bytes(24) + b"\5XTEST\0\0", 1)
     assert found.to_client(answer[:35]) == b""
-    assert found.to_client(answer[35:]) == reply(1, bytes(32))
+    assert found.to_client(answer[35:]) == answer.replace(b"XTEST", b"-----")

@@ -5,7 +5,7 @@ import struct
 from deskhand.desktop.x_filter.requests import Agents
 from deskhand.desktop.x_filter.stream import FilteredStream
 
-BASE, MASK, ROOT = 0x400000, 0x1FFFFF, 0x519
+BASE, MASK, ROOT, COLORMAP = 0x400000, 0x1FFFFF, 0x519, 0x20
 OWN, FOREIGN = BASE + 7, 0x200003
 WINDOW, PIXMAP, CONTEXT = BASE + 1, BASE + 2, BASE + 3
 OTHER_BASE = 0x600000
@@ -18,7 +18,9 @@ NO_OPERATION, REFUSED = 127, 126
 def setup_answer(order: str = "<", base: int = BASE) -> bytes:
     """Return the answer of a server with one screen of one depth and one visual."""
     vendor = b"vendor.."
-    screen = struct.pack(f"{order}I35xB", ROOT, 1) + struct.pack(f"{order}BxH4x24x", 24, 1)
+    screen = struct.pack(f"{order}II31xB", ROOT, COLORMAP, 1) + struct.pack(
+        f"{order}BxH4x24x", 24, 1
+    )
     fixed = struct.pack(f"{order}IIIIHHBB10x", 1, base, MASK, 256, len(vendor), 65535, 1, 1)
     body = fixed + vendor + bytes(8) + screen
     return struct.pack(f"{order}BxHHH", 1, 11, 0, len(body) // 4) + body
