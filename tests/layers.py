@@ -315,6 +315,7 @@ OWNER = {
         "tools/fleet/placement",
     },
     "pyautogui": {"desktop/attach"},
+    "pyotp": {"tools/secrets"},
     "pytest": {"tools/pytest_plugin"},
     "rich": {"tools/commands/output"},
     "sqlalchemy": {

@@ -24,6 +24,8 @@ class Secrets(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     values: list[Value]
+    codes: list[Value] = []
+    """One-time codes, of which the last 100 are hidden."""
 
 
 def router(redactor: SecretRedactor) -> APIRouter:
@@ -40,6 +42,7 @@ def router(redactor: SecretRedactor) -> APIRouter:
         """Hide values in the steps of recordings from now on: JSON, WebVTT, chapters, files."""
         try:
             redactor.add(secrets.values)
+            redactor.add_codes(secrets.codes)
         except InvalidSecret as error:
             body = {"message": "These secrets cannot be hidden.", "detail": str(error)}
             raise HTTPException(400, body) from error

@@ -391,6 +391,13 @@ def test_the_audit_log_has_who_did_what_and_no_value(tmp_path: Path) -> None:
             "/api/v0/tools/type_secret", json={"name": "mail"}, headers={"Deskhand-Chat-Id": chat}
         )
         assert typed.json()["result"] == {"typed": "mail"}, typed.text
+        seed = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+        codes = {"value": f"otpauth://totp/x?secret={seed}", "kind": "totp", "anywhere": True}
+        assert plane.http.put(f"{SECRETS}/code", json=codes).is_success
+        code = plane.http.post(
+            "/api/v0/tools/type_secret", json={"name": "code"}, headers={"Deskhand-Chat-Id": chat}
+        )
+        assert 5 <= code.json()["result"].pop("expires_in_s") <= 30, code.text
         records = plane.get("/api/v0/audit")["records"]
         found = {(one["actor"], one["action"], one["subject"]) for one in records}
         assert found >= {
@@ -400,8 +407,10 @@ def test_the_audit_log_has_who_did_what_and_no_value(tmp_path: Path) -> None:
             ("browser", "signed_in", ""),
             ("", "sign_in.refused", ""),
             (f"chat:{chat}", "secret.typed", "mail"),
+            (f"chat:{chat}", "secret.typed", "code"),
         }
         assert VALUE not in str(records)
+        assert seed not in str(records)
         assert plane.http.get("/api/v0/audit", headers=guest).status_code == 403
         listed = deskhand_audit(tmp_path)
         assert f"guest  desktop.take_over  {desktop}" in listed

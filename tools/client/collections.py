@@ -131,16 +131,19 @@ class SecretCollection:
         domains: Sequence[str] | None = None,
         runs: Sequence[str] | None = None,
         anywhere: bool | None = None,
+        kind: str | None = None,
     ) -> SecretRules:
         """Store a secret, or replace its value; rules that are not given stay as they are.
 
         It is typed only into pages of ``domains``, or with ``anywhere`` into any application, by
-        ``runs`` or by all.
+        ``runs`` or by all. Of the ``kind`` "totp", whose value is an ``otpauth://totp/`` address,
+        the current one-time code is typed.
         """
         given = {
             "domains": None if domains is None else [*domains],
             "chats": None if runs is None else [*runs],
             "anywhere": anywhere,
+            "kind": kind,
         }
         rules = {key: rule for key, rule in given.items() if rule is not None}
         path, body = f"/secrets/{name}", {"value": value, **rules}

@@ -159,6 +159,8 @@ class SecretRules:
     """Domains into whose pages it may be typed."""
     anywhere: bool
     without_execute: bool
+    kind: str = "text"
+    """``totp`` if the current one-time code is typed."""
 
 
 def run_status(body: Json) -> RunStatus:
@@ -269,6 +271,7 @@ def secret_rules(body: Json) -> SecretRules:
         domains=None if domains is None else tuple(domains),
         anywhere=bool(body.get("anywhere")),
         without_execute=bool(body.get("without_execute")),
+        kind=str(body.get("kind") or "text"),
     )
 
 

@@ -39,6 +39,12 @@ def set_secret(
     without_execute: Annotated[
         bool, typer.Option("--without-execute", help="Only for chats that cannot run programs.")
     ] = False,
+    totp: Annotated[
+        bool,
+        typer.Option(
+            "--totp", help="Its value is an otpauth:// address, whose current code is typed."
+        ),
+    ] = False,
     url: Url = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
@@ -49,6 +55,7 @@ def set_secret(
         "anywhere": anywhere,
         "chats": chats,
         "without_execute": without_execute,
+        "kind": "totp" if totp else None,
     }
     raise typer.Exit(_secrets().store(plane_selector(url, data_dir), name, rules, as_json))
 

@@ -5,7 +5,9 @@ moves. The audit log has a record of the attempt before the desktop receives the
 its result.
 """
 
-from collections.abc import Collection, Sequence
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Protocol
 
 from deskhand.desktop.fields import Field, Fields, word
@@ -27,16 +29,24 @@ PATIENCE = 60.0
 """Timeout in seconds for typing a long value."""
 
 
+class Entered(Protocol):
+    """The text to type for a secret."""
+
+    @property
+    def text(self) -> str:
+        """The text."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """For how long a one-time code is valid; ``None`` for other texts."""
+
+
 class EntrustedSecret(Protocol):
     """A secret that people entrusted to agents."""
 
     @property
     def name(self) -> str:
         """Its name."""
-
-    @property
-    def value(self) -> str:
-        """Its value; no message may contain it."""
 
     @property
     def domains(self) -> Sequence[str] | None:
@@ -49,12 +59,21 @@ class EntrustedSecret(Protocol):
     def allows(self, chats: Collection[str], *, execute: bool) -> bool:
         """Return whether a chat may type it; ``execute`` if the chat can run programs."""
 
+    def wait(self, now: float) -> float:
+        """Return the seconds until it can be typed; ``now`` is in seconds since 1970."""
+
+    def entered(self, now: float) -> Entered:
+        """Return the text to type at a time; no message may contain it."""
+
 
 class SecretValues(Protocol):
     """The secrets that people entrusted to agents."""
 
     def given(self, chats: Collection[str]) -> Sequence[EntrustedSecret]:
         """Return the secrets that were given to a chat; ``chats`` are its id and its ancestors'."""
+
+    def mask_code(self, name: str, code: str) -> None:
+        """Mask a one-time code of a secret in texts from now on."""
 
 
 class SecretAudit(Protocol):
@@ -75,6 +94,8 @@ class TypeSecretTool(CheckedTool):
     """Types a secret into the focused field.
 
     ``above`` are the ancestors of the calling chat, and ``execute`` is true if it runs programs.
+    ``clock`` returns seconds since 1970, and ``sleep`` waits for a one-time code that does not
+    expire at once.
     """
 
     def __init__(
@@ -84,11 +105,14 @@ class TypeSecretTool(CheckedTool):
         *,
         execute: bool = True,
         audit: SecretAudit | None = None,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
         self._secrets = secrets
         self._above = above
         self._execute = execute
         self._audit = audit or NoAudit()
+        self._clock, self._sleep = clock, sleep
 
     @property
     def spec(self) -> ToolSpec:
@@ -122,16 +146,25 @@ class TypeSecretTool(CheckedTool):
         self, secret: EntrustedSecret, context: ToolContext
     ) -> tuple[ToolOutcome, str]:
         """Return the outcome, and the host of the page that received the value."""
+        if seconds := secret.wait(self._clock()):
+            await self._sleep(seconds)
+        entered = secret.entered(self._clock())
+        is_code = entered.seconds_left is not None
+        if is_code:
+            self._secrets.mask_code(secret.name, entered.text)
+        hidden: Json = (
+            {"values": [], "codes": [entered.text]} if is_code else {"values": [entered.text]}
+        )
         # A screenshot in the response could show the value, in a field that does not mask it.
         observe: Json = {"screenshot": False, "targets": True}
-        typing: Json = {"action": "type", "text": secret.value, "observe": observe}
+        typing: Json = {"action": "type", "text": entered.text, "observe": observe}
         # The desktop service checks the field with the keyboard focus, and that it stays the same.
         typing["protected"] = True
         if secret.domains:
             typing["hosts"] = list(secret.domains)
         try:
             # The desktop redacts the value from its logs and recordings from this request on.
-            await context.machine.request("POST", SECRETS, json={"values": [secret.value]})
+            await context.machine.request("POST", SECRETS, json=hidden)
             reply = await context.machine.request("POST", ACTION, json=typing, timeout=PATIENCE)
         except MachineRefused as error:
             ended = await context.after_person() if error.code == HUMAN_IN_CONTROL else ""
@@ -140,8 +173,10 @@ class TypeSecretTool(CheckedTool):
         except MachineUnavailable as error:
             return ToolOutcome(error=str(error)), ""
         targets = step_targets(reply.get("targets"))
-        typed = ToolOutcome({"typed": secret.name}, targets=targets)
-        return typed, str(reply.get("typed_into", ""))
+        value: Json = {"typed": secret.name}
+        if entered.seconds_left is not None:
+            value["expires_in_s"] = round(entered.seconds_left)
+        return ToolOutcome(value, targets=targets), str(reply.get("typed_into", ""))
 
 
 NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"
@@ -149,6 +184,7 @@ TYPE_SECRET = ToolSpec.of(
     "type_secret",
     "Type a secret that a person entrusted to you, such as a password, into the field that has "
     "the keyboard: click the field first. You name it and never see it. A wrong name is answered "
-    "with the names that you have. Some are for the pages of some sites only.",
+    "with the names that you have. Some are for the pages of some sites only. Of a one-time code "
+    "the current one is typed; send the form before it expires.",
     Fields({"name": Field({"type": "string", "description": "Which secret."}, word)}, ("name",)),
 )

@@ -1,1 +1,1 @@
-"""Secrets that agents may type but not read: rules, encryption at rest, masks in texts."""
+"""Secrets that agents may type but not read: rules, codes, encryption at rest, masks in texts."""

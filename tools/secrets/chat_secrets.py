@@ -82,8 +82,15 @@ class ChatSecrets:
         return self._store.given(chats)
 
     def values(self, chats: Collection[str]) -> Sequence[str]:
-        """Return the values that the desktop of a chat needs for its masks."""
-        return [one.value for one in self._store.given(chats)]
+        """Return the values that the desktop of a chat needs for its masks.
+
+        A seed of one-time codes is not one of them: no desktop needs it, and none gets it.
+        """
+        return [one.value for one in self._store.given(chats) if one.kind == "text"]
+
+    def mask_code(self, name: str, code: str) -> None:
+        """Mask a one-time code of a secret from now on, too."""
+        self._store.mask_code(name, code)
 
     def hide(self, text: str) -> str:
         """Return a text of a recording, in which the values of all chats are masked."""

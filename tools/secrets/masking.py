@@ -28,10 +28,10 @@ class Masked:
 
 
 class ValueMask:
-    """Masks some secrets in texts; ``values`` has the value of each by its name."""
+    """Masks some secrets in texts; ``values`` has the texts to mask of each by its name."""
 
-    def __init__(self, values: Mapping[str, str]) -> None:
-        self._names = {value: name for name, value in values.items()}
+    def __init__(self, values: Mapping[str, Sequence[str]]) -> None:
+        self._names = {text: name for name, texts in values.items() for text in texts}
         # The first alternative that matches counts, and a value may begin with another one.
         ordered = sorted(self._names, key=lambda value: (-len(value), value))
         self._pattern = re.compile("|".join(map(re.escape, ordered))) if ordered else None

@@ -8,10 +8,12 @@ agent can type it until a person stores it again with domains or with ``anywhere
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from deskhand.desktop.domains import is_domain_entry
 from deskhand.tools.store.errors import BadSecret
+
+from .one_time_codes import code_generator, written_seeds
 
 # Names stand in paths of the API and in arguments of tools.
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -19,6 +21,18 @@ SHORTEST_ANYWHERE = 8
 """Characters of a value without domains; a shorter one can be guessed, and it occurs by chance."""
 
 State = Literal["ready", "needs_domains"]
+SecretKind = Literal["text", "totp"]
+"""``text`` is typed as it is; of ``totp``, an ``otpauth://`` address, the current code is typed."""
+KINDS: tuple[SecretKind, ...] = get_args(SecretKind)
+
+
+@dataclass(frozen=True)
+class EnteredText:
+    """The text to type for a secret."""
+
+    text: str
+    seconds_left: float | None = None
+    """For how long a one-time code is valid; ``None`` for other texts."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +51,33 @@ class Secret:
     """True if a person has stated that it may be typed without domains."""
     without_execute: bool = False
     """True if only chats that have no tool ``execute`` may type it."""
+    kind: SecretKind = "text"
 
     @property
     def state(self) -> State:
         """``needs_domains`` if agents cannot type it, because nothing states where they may."""
         return "ready" if self.domains or self.anywhere else "needs_domains"
+
+    @property
+    def masked(self) -> tuple[str, ...]:
+        """The texts that nobody may read: its value, and the seed in it."""
+        if self.kind == "totp":
+            return (self.value, *written_seeds(self.value))
+        return (self.value,)
+
+    def wait(self, now: float) -> float:
+        """Return the seconds until it can be typed: a code that expires at once is not.
+
+        ``now`` is in seconds since 1970.
+        """
+        return code_generator(self.value).wait(now) if self.kind == "totp" else 0.0
+
+    def entered(self, now: float) -> EnteredText:
+        """Return the text to type at a time: the value, or the code of that time."""
+        if self.kind == "totp":
+            code = code_generator(self.value).at(now)
+            return EnteredText(code.text, code.seconds_left)
+        return EnteredText(self.value)
 
     def allows(self, chats: Collection[str], *, execute: bool = False) -> bool:
         """Return whether a chat may type it: one of ``chats``, its id and those of its ancestors.
@@ -85,6 +121,8 @@ def check(secret: Secret) -> None:
         raise BadSecret("domains are hosts' names in small letters, as mail.example")
     if secret.domains and secret.anywhere:
         raise BadSecret('give domains or "anywhere": true, not both')
+    if secret.kind == "totp":
+        code_generator(secret.value)
     if secret.domains:
         return
     if not secret.anywhere:

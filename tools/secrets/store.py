@@ -11,13 +11,14 @@ another key than the preferred one.
 
 import json
 import logging
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.errors import InvalidSecret
-from deskhand.desktop.secrets.redaction import SecretRedactor
+from deskhand.desktop.secrets.redaction import MOST_CODES, SecretRedactor
 from deskhand.tools.store.errors import BadSecret, UnknownRow
 from deskhand.tools.store.private_file import write_private
 
@@ -50,13 +51,9 @@ class SecretStore:
         self._secrets: Mapping[str, Secret] = {}
         self._redactor = SecretRedactor()
         self._masks: dict[frozenset[str], ValueMask] = {}
+        self._codes: deque[tuple[str, str]] = deque(maxlen=MOST_CODES)
         if directory is not None and keys is not None:
             self._open(directory, keys)
-
-    @property
-    def values(self) -> Sequence[str]:
-        """All values."""
-        return [secret.value for secret in self._secrets.values()]
 
     def listed(self) -> Sequence[Secret]:
         """Return all secrets by name; a caller that publishes them must leave out the values."""
@@ -88,13 +85,18 @@ class SecretStore:
         """
         return [one for one in self.listed() if one.is_given(chats)]
 
+    def mask_code(self, name: str, code: str) -> None:
+        """Mask a one-time code of a secret, too; of all codes the last `MOST_CODES` are masked."""
+        self._codes.append((name, code))
+        self._take(self.listed(), redactor_for(self.listed()))
+
     def hide(self, text: str) -> str:
         """Return a text with every known value masked, for logs and recordings."""
         return self._redactor(text)
 
     def mask(self, chats: Collection[str]) -> ValueMask:
         """Return the mask of the values that were given to a chat; ``chats`` as in `given`."""
-        given = {one.name: one.value for one in self.given(chats)}
+        given = {one.name: (*one.masked, *self._codes_of(one.name)) for one in self.given(chats)}
         masks, names = self._masks, frozenset(given)
         if names not in masks:
             masks[names] = ValueMask(given)
@@ -144,8 +146,12 @@ class SecretStore:
 
     def _take(self, secrets: Sequence[Secret], redactor: SecretRedactor) -> None:
         self._secrets = {secret.name: secret for secret in secrets}
+        redactor.add_codes([code for _, code in self._codes])
         self._redactor = redactor
         self._masks = {}
+
+    def _codes_of(self, name: str) -> list[str]:
+        return [code for one, code in self._codes if one == name]
 
 
 def text_of(secrets: Sequence[Secret]) -> str:
@@ -171,7 +177,7 @@ def redactor_for(secrets: Sequence[Secret]) -> SecretRedactor:
     """
     redactor = SecretRedactor()
     try:
-        redactor.add([secret.value for secret in secrets])
+        redactor.add([text for secret in secrets for text in secret.masked])
     except InvalidSecret as error:
         raise BadSecret(str(error)) from error
     return redactor
@@ -206,6 +212,7 @@ def _secret(row: Mapping[str, Any]) -> Secret:
         _several(row.get("domains")),
         bool(row.get("anywhere", False)),
         bool(row.get("without_execute", False)),
+        row.get("kind", "text"),
     )
 
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deskhand.desktop.errors import InvalidSecret
-from deskhand.desktop.secrets.redaction import LONGEST, MASK, MOST, SecretRedactor
+from deskhand.desktop.secrets.redaction import LONGEST, MASK, MOST, MOST_CODES, SecretRedactor
 
 SECRETS = st.lists(st.text("abcä.*\n", min_size=4, max_size=8), max_size=5)
 
@@ -57,3 +57,18 @@ def test_there_is_an_end_to_secrets() -> None:
 def test_no_secret_is_left(values: list[str], text: str) -> None:
     masked = redactor(*values)(text)
     assert not any(value in masked for value in values)
+
+
+def test_of_one_time_codes_the_last_ones_are_masked() -> None:
+    mask = redactor("hunter2")
+    mask.add_codes(["287082"])
+    assert mask("hunter2 287082") == f"{MASK} {MASK}"
+    mask.add_codes([f"{number:06}" for number in range(MOST_CODES)])
+    assert mask("hunter2 287082 000000") == f"{MASK} 287082 {MASK}"
+    # Codes take no place of a secret, so that a desktop of many sign-ins goes on typing them.
+    assert len(mask) == 1
+    with pytest.raises(InvalidSecret):
+        mask.add_codes(["123456", "1"])
+    assert mask("123456") == "123456"
+    mask.clear()
+    assert mask("000000") == "000000"

@@ -122,6 +122,9 @@ class OldSecrets:
     def given(self, chats: Collection[str]) -> list[Secret]:
         return [Secret("mail", HORSE)]
 
+    def mask_code(self, name: str, code: str) -> None:
+        raise AssertionError("it has no codes")
+
 
 def test_a_secret_of_an_earlier_version_is_not_typed_without_domains() -> None:
     made = machine()
@@ -159,3 +162,32 @@ def test_a_secret_is_not_typed_after_a_person_without_a_look_at_the_screen(
     outcome = asyncio.run(TypeSecretTool(vault).call({"name": "mail"}, context))
     assert outcome.error == error
     assert len(made.to("/action")) == 1
+
+
+SEED = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+
+
+@pytest.mark.parametrize(
+    ("now", "code", "left", "slept"),
+    [(30.0, "287082", 30, []), (49.0, "287082", 11, []), (28.5, "287082", 30, [1.5])],
+)
+def test_of_a_one_time_code_one_is_typed_that_does_not_expire_at_once(
+    now: float, code: str, left: int, slept: list[float]
+) -> None:
+    made, vault, waited = machine(), SecretStore(), list[float]()
+    address = f"otpauth://totp/mail?secret={SEED}"
+    vault.put(Secret("code", address, None, ("mail.example",), kind="totp"))
+
+    async def sleep(seconds: float) -> None:
+        assert made.asked == []
+        waited.append(seconds)
+
+    tool = TypeSecretTool(vault, clock=lambda: now + sum(waited), sleep=sleep)
+    outcome = asyncio.run(tool.call({"name": "code"}, made.context()))
+    assert outcome.value == {"typed": "code", "expires_in_s": left}
+    assert waited == slept
+    hidden, acted = made.asked
+    assert hidden.json == {"values": [], "codes": [code]}
+    assert (acted.json["text"], acted.json["hosts"]) == (code, ["mail.example"])
+    assert vault.hide(f"{code} {SEED}") == "•••• ••••"
+    assert SEED not in str(made.asked)

@@ -42,3 +42,20 @@ def test_a_chat_with_a_pin_is_masked_and_reported_once_when_it_probes() -> None:
 def test_without_an_audit_log_nothing_is_recorded() -> None:
     NoEvents().note("actor", "action", "subject")
     asyncio.run(NoEvents().record("actor", "action", "subject", {}))
+
+
+def test_a_code_that_was_typed_and_its_seed_are_masked_and_no_desktop_gets_the_seed() -> None:
+    seed = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    store = SecretStore()
+    address = f"otpauth://totp/mail?secret={seed}"
+    store.put(Secret("code", address, ("mine",), ("mail.example",), kind="totp"))
+    secrets = ChatSecrets(store, lambda *_: None)
+    mine, other = secrets.mask("mine"), secrets.mask("other")
+    text = f"{address} {seed} 287082"
+    assert mine.hide(text) == "•••• •••• 287082"
+    secrets.mask_code("code", "287082")
+    assert mine.hide(text) == mine.hide_recorded(text) == "•••• •••• ••••"
+    assert other.hide("287082") == "287082"
+    store.put(Secret("mail", "correct horse", anywhere=True))
+    assert mine.hide("287082 correct horse") == "•••• ••••"
+    assert secrets.values(("mine",)) == ["correct horse"]

@@ -2,8 +2,8 @@ from deskhand.tools.secrets.masking import Masked, ProbeDetector, ValueMask, mas
 
 
 def test_each_value_is_masked_and_counted_by_its_name() -> None:
-    mask = ValueMask({"pin": "4821", "long": "4821-1234"})
-    assert mask("4821, 4821-1234, 4821") == Masked("••••, ••••, ••••", {"pin": 2, "long": 1})
+    mask = ValueMask({"pin": ["4821"], "long": ["4821-1234", "4822"]})
+    assert mask("4821, 4821-1234, 4822") == Masked("••••, ••••, ••••", {"pin": 1, "long": 2})
     assert mask("nothing") == Masked("nothing", {})
     assert ValueMask({})("4821") == Masked("4821")
 

@@ -1,9 +1,11 @@
 import pytest
 
-from deskhand.tools.secrets.secret import Secret, check, rotated
+from deskhand.tools.secrets.secret import EnteredText, Secret, check, rotated
 from deskhand.tools.store.errors import BadSecret
 
 HORSE = "correct horse"
+SEED = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+ADDRESS = f"otpauth://totp/mail?secret={SEED}"
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,22 @@ def test_a_secret_may_be_for_chats_that_cannot_run_programs() -> None:
     assert not secret.allows(["a"], execute=True)
     assert not secret.allows(["b"], execute=False)
     assert secret.is_given(["a"])
+
+
+def test_of_a_one_time_code_the_code_is_typed_and_the_seed_is_masked() -> None:
+    codes = Secret("code", ADDRESS, None, ("mail.example",), kind="totp")
+    check(codes)
+    assert codes.entered(30.0) == EnteredText("287082", 30.0)
+    assert (codes.wait(30.0), codes.wait(59.0)) == (0.0, 1.0)
+    assert codes.masked == (ADDRESS, SEED, SEED.lower())
+    text = Secret("mail", HORSE, anywhere=True)
+    assert (text.entered(59.0), text.wait(59.0)) == (EnteredText(HORSE), 0.0)
+    assert text.masked == (HORSE,)
+
+
+def test_a_rotated_secret_keeps_its_kind() -> None:
+    codes = Secret("code", ADDRESS, None, ("mail.example",), kind="totp")
+    assert rotated(codes, ADDRESS, {}).kind == "totp"
+    with pytest.raises(BadSecret, match="needs the address of its QR code"):
+        check(rotated(codes, HORSE, {}))
+    check(rotated(codes, HORSE, {"kind": "text"}))

@@ -50,7 +50,7 @@ def test_known_values_are_masked_until_they_are_taken_back() -> None:
     secret_store = SecretStore()
     assert secret_store.hide(HORSE) == HORSE
     secret_store.put(MAIL)
-    assert secret_store.values == [HORSE]
+    assert [one.value for one in secret_store.listed()] == [HORSE]
     assert secret_store.hide(f"say {HORSE}!") == "say ••••!"
     secret_store.put(Secret("mail", "battery staple", anywhere=True))
     assert secret_store.hide(f"{HORSE}, battery staple") == f"{HORSE}, ••••"
@@ -161,3 +161,15 @@ def test_what_cannot_be_written_is_neither_kept_nor_taken_back(tmp_path: Path) -
         secret_store.remove("mail")
     assert secret_store.listed() == opened(tmp_path).listed() == [MAIL]
     assert secret_store.hide(f"{HORSE}, battery staple") == "••••, battery staple"
+
+
+def test_a_seed_outlives_a_restart_with_its_kind(tmp_path: Path) -> None:
+    seed = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+    address = f"otpauth://totp/mail?secret={seed}"
+    first = opened(tmp_path)
+    first.put(Secret("code", address, None, ("mail.example",), kind="totp"))
+    assert seed not in (tmp_path / "secrets.enc").read_text()
+    assert opened(tmp_path).listed() == first.listed()
+    with pytest.raises(BadSecret, match="has no seed"):
+        first.put(Secret("code", "otpauth://totp/mail", None, ("mail.example",), kind="totp"))
+    assert opened(tmp_path).listed() == first.listed()

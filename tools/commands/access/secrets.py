@@ -17,6 +17,7 @@ Json = dict[str, Any]
 SECRETS = "/api/v0/secrets"
 COLUMNS = (
     Column("NAME"),
+    Column("KIND", optional=3),
     Column("STATE", optional=2),
     Column("CHATS", optional=1),
     Column("DOMAINS", flexible=True),
@@ -88,4 +89,4 @@ def _row(secret: Json) -> tuple[str, ...]:
     chats, domains = secret["chats"], secret["domains"]
     allowed = "all" if chats is None else ", ".join(chats) or "none"
     places = ", ".join(domains or ()) or ("anywhere" if secret.get("anywhere") else "-")
-    return (secret["name"], secret["state"], allowed, places)
+    return (secret["name"], secret.get("kind", "text"), secret["state"], allowed, places)

@@ -14,7 +14,7 @@ import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
-/** @typedef {{name: string, state: string, anywhere: boolean, domains: string[]}} Secret */
+/** @typedef {{name: string, kind: string, state: string, anywhere: boolean, domains: string[]}} Secret */
 /** @typedef {{writer: string, n: number, subject: string, actor: string, at: number}} AuditRecord */
 /** @typedef {{name: string, state: string, because: string, remedy: string}} Protection */
 /** @typedef {{free_bytes: number, needed_bytes: number, reserve: string}} Disk */
@@ -89,7 +89,7 @@ function secretLine() {
 /** @param {HTMLElement} line @param {Secret} secret */
 function updateSecretLine(line, secret) {
   const [name, where] = /** @type {HTMLElement[]} */ ([...line.children]);
-  setText(name, secret.name);
+  setText(name, secret.kind === "totp" ? words.oneTimeCode(secret.name) : secret.name);
   const [text, isUnsafe] = secretText(secret);
   setText(where, text);
   where.classList.toggle("unsafe", isUnsafe);

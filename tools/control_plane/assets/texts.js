@@ -90,6 +90,7 @@ export const texts = {
     model: "Model: ",
     noAgent: "No agent works here",
     noModel: "none",
+    oneTimeCode: (/** @type {string} */ name) => `${name} (one-time code)`,
     needsDomains: "Not typed: store it again with its domains",
     private: "in private",
     protection: (/** @type {string} */ name, /** @type {string} */ state, /** @type {string} */ because, /** @type {string} */ remedy) =>

@@ -123,6 +123,7 @@ SECRET = record(
     "Secret",
     {
         "name": TEXT,
+        "kind": TEXT,
         "chats": nullable(array(TEXT)),
         "domains": nullable(array(TEXT)),
         "anywhere": FLAG,

@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse, Response
 
 from deskhand.tools.control_plane.errors import BadBody
 from deskhand.tools.control_plane.json_body import Json, flag, json_object, needed_text, only
-from deskhand.tools.secrets.secret import Secret, rotated
+from deskhand.tools.secrets.secret import KINDS, Secret, SecretKind, rotated
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 from .chats import NON_BLANK_TEXT, body_of
@@ -22,6 +22,11 @@ BODY = {
     "additionalProperties": False,
     "properties": {
         "value": {**NON_BLANK_TEXT, "minLength": SHORTEST, "maxLength": LONGEST},
+        "kind": {
+            "enum": list(KINDS),
+            "description": "totp if the value is an otpauth://totp/ address, as the QR code of a "
+            "site has it: the current one-time code is typed. Otherwise text.",
+        },
         "chats": {"type": ["array", "null"], "items": {"type": "string"}, "maxItems": MOST_CHATS},
         "domains": {
             "type": ["array", "null"],
@@ -80,11 +85,13 @@ def router(
         ``chats`` may type it, and those below them; without it all chats may. It may be typed only
         into pages of ``domains``, and is refused where the page cannot be determined. In place of
         domains, ``"anywhere": true`` permits any application, for values of 8 characters or more.
+        Of the kind ``totp`` the current one-time code is typed; its value is an ``otpauth://totp/``
+        address.
         From now on the value is masked in the steps and results of chats that may type it, and in
         all recordings and logs.
         """
         body = json_object(await request.body())
-        only(body, "value", "chats", "domains", "anywhere", "without_execute")
+        only(body, "value", "kind", "chats", "domains", "anywhere", "without_execute")
         value = needed_text(body, "value", longest=LONGEST)
         # Fields that are absent keep the rules of a secret that is rotated.
         several = {"chats": ("chats' ids", MOST_CHATS), "domains": ("domains", MOST_DOMAINS)}
@@ -92,6 +99,8 @@ def router(
             one: _several(body, one, *limits) for one, limits in several.items() if one in body
         }
         rules |= {one: flag(body, one) for one in ("anywhere", "without_execute") if one in body}
+        if "kind" in body:
+            rules["kind"] = _kind(body["kind"])
         if check_room is not None:
             await check_room()
         known = {one.name: one for one in secrets.listed()}
@@ -106,6 +115,13 @@ def router(
         return Response(status_code=204)
 
     return routes
+
+
+def _kind(wanted: object) -> SecretKind:
+    for kind in KINDS:
+        if kind == wanted:
+            return kind
+    raise BadBody(f"kind must be {' or '.join(KINDS)}.")
 
 
 def _several(body: Json, name: str, what: str, most: int) -> tuple[str, ...] | None:
@@ -124,6 +140,7 @@ def _secret_json(secret: Secret) -> Json:
     given = {"chats": secret.chats, "domains": secret.domains}
     return {
         "name": secret.name,
+        "kind": secret.kind,
         **{name: None if several is None else list(several) for name, several in given.items()},
         "anywhere": secret.anywhere,
         "without_execute": secret.without_execute,

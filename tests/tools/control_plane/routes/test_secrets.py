@@ -16,7 +16,7 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
         async with control_plane(tmp_path, pages=[router(OwnSecrets(secrets))]).client() as client:
-            rules = {"without_execute": False, "state": "ready"}
+            rules = {"kind": "text", "without_execute": False, "state": "ready"}
             unlimited = {"chats": None, "domains": None, "anywhere": True, **rules}
             first = {"value": "correct horse", "anywhere": True}
             put = await client.put(f"{SECRETS}/mail", json=first)
@@ -25,6 +25,7 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
             some = {"value": "battery staple", **given, "without_execute": True}
             put = await client.put(f"{SECRETS}/bank", json=some)
             rules = {"anywhere": False, "without_execute": True, "state": "ready"}
+            rules |= {"kind": "text"}
             assert put.json() == {"name": "bank", **given, **rules}
             listed = await client.get(SECRETS)
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
@@ -36,6 +37,11 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
             rotated = {"value": "another horse", "domains": ["mail.example"]}
             assert (await client.put(f"{SECRETS}/mail", json=rotated)).json()["anywhere"] is False
             assert secrets.given(["anybody"])[0].value == "another horse"
+            address = "otpauth://totp/mail?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
+            codes = {"value": address, "kind": "totp", "domains": ["mail.example"]}
+            put = await client.put(f"{SECRETS}/code", json=codes)
+            assert (put.status_code, put.json()["kind"]) == (200, "totp")
+            assert "GEZD" not in put.text + (await client.get(SECRETS)).text
             assert (await client.delete(f"{SECRETS}/mail")).status_code == 204
             gone = await client.delete(f"{SECRETS}/mail")
             assert (gone.status_code, gone.json()["message"]) == (404, "Secret not found.")
@@ -68,6 +74,16 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
             "domains has 17 entries of 16.",
         ),
         ("mail", {"value": "correct horse", "domain": "a"}, "Unknown field: domain."),
+        (
+            "mail",
+            {"value": "correct horse", "domains": ["a"], "kind": "hotp"},
+            "kind must be text or totp.",
+        ),
+        (
+            "mail",
+            {"value": "correct horse", "domains": ["a"], "kind": "totp"},
+            "This secret cannot be kept.",
+        ),
     ],
 )
 def test_what_cannot_be_kept_is_refused_without_its_value(
