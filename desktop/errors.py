@@ -14,6 +14,8 @@ DesktopError
 ├── ActionFailed        the action was begun and failed (500)
 │   └── Withheld        a text for some fields only was not typed, or not all of it (409)
 │       ├── ForeignHost the page with the keyboard focus may not get it
+│       ├── UnfitField  the field with it is none of a sign-in
+│       ├── FieldTooShort  the field does not take the whole text
 │       ├── FocusMoved  the focus moved while it was typed
 │       └── KeyboardGrabbed  another program gets the keys
 ├── UnknownWindow       no such window (404)
@@ -177,6 +179,34 @@ class ForeignHost(Withheld):
         )
         # An exception is unpickled from its arguments.
         self.args = (hosts, host)
+
+
+class UnfitField(Withheld):
+    """A text is for fields of a sign-in, and another field has the keyboard; nothing was typed."""
+
+    status, code = 409, "unfit_field"
+
+    def __init__(self, field: str, hosts: Sequence[str]) -> None:
+        named = f"the field “{field}”" if field else "the field with the keyboard"
+        super().__init__(
+            "The text was not typed.",
+            f"It is for fields of a sign-in only, and {named} is none of these: a password field, "
+            "one with autocomplete for a user name, email, telephone, password or one-time code, "
+            "or a line of a form with a password field. The owner of the text can permit any "
+            f"field of {', '.join(hosts) or 'a page'} with any_field.",
+        )
+        self.args = (field, hosts)
+
+
+class FieldTooShort(Withheld):
+    """The field with the keyboard does not take the whole text; nothing was typed."""
+
+    status, code = 409, "field_too_short"
+
+    def __init__(self) -> None:
+        # Without numbers: an agent must not learn the length of a secret.
+        super().__init__("The text was not typed.", "The field is too short for it.")
+        self.args = ()
 
 
 class FocusMoved(Withheld):

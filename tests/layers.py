@@ -69,6 +69,7 @@ desktop/own_api: desktop/tool_calls recording vncbridge/auth
 desktop/pages: desktop/actions desktop/browser desktop/computer desktop/files desktop/http_errors.py
   desktop/network desktop/own_api desktop/pages/content desktop/screenshots desktop/tool_calls
   vncbridge vncbridge/http vncbridge/openapi
+desktop/pages/entry: desktop/computer desktop/pages
 desktop/processes: desktop/http_errors.py desktop/programs desktop/tool_calls vncbridge
   vncbridge/http vncbridge/openapi
 desktop/recordings: desktop/accessibility desktop/actions desktop/capture desktop/lease
@@ -396,7 +397,7 @@ VALUES = {
     *("desktop.accessibility.admitted_field", "desktop.accessibility.interfaces"),
     *("desktop.capture.frames", "desktop.input.events", "desktop.windows.focused"),
     "desktop.launch_port.launch_port",
-    *("desktop.pages.schema", "desktop.pages.scripts"),
+    *("desktop.pages.schema", "desktop.pages.scripts", "desktop.pages.entry.field_scripts"),
     *("desktop.mcp.calls.images", "desktop.mcp.limits"),
     *(f"desktop.openapi.{name}" for name in ("commands", "files", "operations", "recordings")),
     *("desktop.openapi.mcp_tools", "desktop.openapi.screen", "desktop.openapi.state"),

@@ -47,7 +47,7 @@ from .editable_text import length as text_length
 from .focused_field import FocusedField, described
 from .interfaces import LONGEST_ADDRESS, REGISTRY, REPLY_SERIAL, Address
 from .password_fields import REMEMBERED, PasswordFocusHistory
-from .web_page import page_of, process_of, role_question
+from .web_page import page_of, process_of, role_of, role_question
 
 _MASKED_ROLE = "password text"
 REPLY_SECONDS = 2.0
@@ -224,6 +224,15 @@ class FocusTracker:
             self._widget_bus() as bus,
         ):
             return fill(bus, field.widget, text)
+        return False
+
+    def is_password(self, field: AdmittedField) -> bool:
+        """Return True if an admitted field is a password field. Blocks for a second at most."""
+        with (
+            suppress(NoAccessibility, *_LOST, *NONSENSE),
+            self._widget_bus() as bus,
+        ):
+            return field.widget is not None and role_of(bus, field.widget) == _MASKED_ROLE
         return False
 
     def _widget_bus(self) -> AbstractContextManager[DBusConnection]:

@@ -63,6 +63,12 @@ def role_question(widget: Address) -> Message:
     return new_method_call(_accessible(widget), "GetRoleName")
 
 
+def role_of(bus: DBusConnection, widget: Address) -> str:
+    """Return the name of a widget's role; raises as `page_of`, and if the widget is gone."""
+    (role,) = _answer(bus, role_question(widget))
+    return str(role)
+
+
 def _page(bus: DBusConnection, widget: Address) -> str | None:
     if not _has(bus, widget, _FOCUSED):
         return None

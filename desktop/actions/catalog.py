@@ -40,6 +40,8 @@ class Type:
     protected: bool = False
     """True if only the field that has the focus at the beginning may receive the text."""
     text: str = ""
+    any_field: bool = False
+    """True if with ``hosts`` also fields that are not of a sign-in may receive the text."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,8 @@ def _type(values: Values) -> Action:
         raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
     hosts = values.get("hosts", ())
     protected = values.get("protected", bool(hosts))
-    return Type(keysyms, delay, hosts, protected, values["text"] if protected else "")
+    text, any_field = values["text"] if protected else "", values.get("any_field", False)
+    return Type(keysyms, delay, hosts, protected, text, any_field)
 
 
 def _drag(values: Values) -> Action:
@@ -280,7 +283,7 @@ ACTIONS: dict[str, ActionKind] = {
         "Type a text.",
         _type,
         needs=_TEXT,
-        takes=("delay_ms", "hosts", "protected"),
+        takes=("delay_ms", "hosts", "protected", "any_field"),
         failed="Type action failed.",
     ),
     "key_down": ActionKind(

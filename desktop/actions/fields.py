@@ -163,7 +163,10 @@ FIELDS: dict[str, Field] = {
             "maxItems": MOST_HOSTS,
             "description": "Type only if a page of one of these hosts or domains has the keyboard: "
             "with https; with http only that of an entry such as http://intranet.example. "
-            "Otherwise, also if that cannot be determined, 409 with code foreign_host.",
+            "Otherwise, also if that cannot be determined, 409 with code foreign_host. It goes "
+            "only into a field of a sign-in: a password field; one whose autocomplete is username, "
+            "email, tel, current-password, new-password or one-time-code; or a line of a form with "
+            "a password field. Otherwise 409 with code unfit_field. The field shows bullets.",
         },
         domains,
     ),
@@ -173,6 +176,13 @@ FIELDS: dict[str, Field] = {
             "description": "Type only into the field that has the keyboard now: at once where it "
             "takes that, otherwise with a check after every 8 characters. When the focus has "
             "moved, the rest is withheld: 409 with code focus_moved. True if hosts are given.",
+        },
+        flag,
+    ),
+    "any_field": Field(
+        {
+            "type": "boolean",
+            "description": "With hosts: type into any field of their pages.",
         },
         flag,
     ),

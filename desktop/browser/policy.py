@@ -74,7 +74,8 @@ def desktop_policy() -> str:
     about switches would cover a part of each page, because of the switch for the debugging pipe.
     Extensions read all pages, and a page that captures the screen sees what other programs show.
     The machine's own policy admits extensions: ``ExtensionInstallAllowlist`` has the ids. Developer
-    mode would load a folder of the agent under one of these ids.
+    mode would load a folder of the agent under one of these ids. The bubble that offers to save a
+    password shows it.
     """
     policy = {
         "CommandLineFlagSecurityWarningsEnabled": False,
@@ -82,6 +83,7 @@ def desktop_policy() -> str:
         "ExtensionInstallBlocklist": ["*"],
         "NativeMessagingBlocklist": ["*"],
         "NativeMessagingUserLevelHosts": False,
+        "PasswordManagerEnabled": False,
         "ScreenCaptureAllowed": False,
     }
     return json.dumps(policy, indent=2) + "\n"

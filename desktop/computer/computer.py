@@ -349,7 +349,8 @@ class Computer:
         with stages.stage("act"):
             try:
                 send = partial(self._send_events, caller)
-                host = await self._typing_policy.perform(request.action, send)
+                check = partial(self._access.check_act, caller.chat_id)
+                host = await self._typing_policy.perform(request.action, send, check)
                 point = await self._point(request)
             except Withheld:
                 raise

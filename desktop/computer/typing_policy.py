@@ -15,6 +15,7 @@ from deskhand.desktop.errors import (
     FocusMoved,
     ForeignHost,
     KeyboardGrabbed,
+    UnfitField,
     UntypableText,
 )
 from deskhand.desktop.freeze.freezer import NoFreezer
@@ -55,6 +56,12 @@ class PasswordFields(Protocol):
         Blocks.
         """
 
+    def is_password(self, field: AdmittedField) -> bool:
+        """Return whether an admitted field is a password field.
+
+        Blocks for a second at most.
+        """
+
 
 class NoPasswordFields:
     """Fields of a desktop without accessibility: none is known."""
@@ -76,6 +83,44 @@ class NoPasswordFields:
     def fill(self, field: AdmittedField, text: str) -> bool:
         """Return that it cannot be filled."""
         return False
+
+    def is_password(self, field: AdmittedField) -> bool:
+        """Return that it is none."""
+        return False
+
+
+@dataclass(frozen=True)
+class PageField:
+    """A field of a page that may receive a text."""
+
+    host: str
+    entered: bool
+    """True if it has the text; False if it takes that by keys only."""
+
+
+class PageEntry(Protocol):
+    """Enters texts into pages without keystrokes; ``desktop/pages/entry`` implements it."""
+
+    async def enter(
+        self, text: str | None, hosts: Sequence[str], *, any_field: bool
+    ) -> PageField | None:
+        """Enter a text into the field with the keyboard; without one, only check the field.
+
+        Return None if no field of a page is known to have the keyboard.
+
+        Raises:
+            Withheld: If the field may not get the text, or has changed.
+        """
+
+
+class NoPageEntry:
+    """Pages of a desktop without a browser."""
+
+    async def enter(
+        self, text: str | None, hosts: Sequence[str], *, any_field: bool
+    ) -> PageField | None:
+        """Return that no page is known."""
+        return None
 
 
 class AgentProcesses(Protocol):
@@ -114,16 +159,25 @@ class TypingPolicy:
     processes: AgentProcesses = field(default_factory=NoFreezer)
     window: Callable[[], object] = lambda: None
     """Returns the window with the keyboard focus. Blocks for a moment."""
+    pages: PageEntry = field(default_factory=NoPageEntry)
 
-    async def perform(self, action: Action, send: Callable[[Action], Awaitable[None]]) -> str:
+    async def perform(
+        self,
+        action: Action,
+        send: Callable[[Action], Awaitable[None]],
+        check: Callable[[], None] = lambda: None,
+    ) -> str:
         """Perform an action by ``send``, but type a protected text only into the field of now.
 
-        Return the host of the page that received a protected text; empty otherwise.
+        Return the host of the page that received a protected text; empty otherwise. ``check`` is
+        called before a text is entered without ``send``: it raises if a person is in control.
 
         The processes of the agent are stopped meanwhile: they could imitate a field, or read one.
 
         Raises:
             ForeignHost: If the text belongs to hosts that do not have the keyboard.
+            UnfitField: If it does, and another field than one of a sign-in has the keyboard.
+            FieldTooShort: If the field does not take the whole text; nothing was typed.
             FocusMoved: If the focus moved; the rest of the text was withheld.
             KeyboardGrabbed: If another program would get the keys, while processes are stopped.
         """
@@ -135,13 +189,31 @@ class TypingPolicy:
         async with _held(self.processes):
             # Asks applications over D-Bus, which may take seconds.
             admitted = await asyncio.to_thread(self.fields.admit, action.hosts)
+            check()
             # A field would take a line break as text, where a person would press Return.
-            if action.text.isprintable() and await asyncio.to_thread(
-                self.fields.fill, admitted, action.text
-            ):
+            text = action.text if action.text.isprintable() else None
+            if await self._entered_in_page(action, admitted, text):
+                return admitted.host
+            if text is not None and await asyncio.to_thread(self.fields.fill, admitted, text):
                 return admitted.host
             await self._send_checked(action, admitted, send)
             return admitted.host
+
+    async def _entered_in_page(
+        self, action: Type, admitted: AdmittedField, text: str | None
+    ) -> bool:
+        """Return True if a page has the text; raise if its field may not have it."""
+        hosts = action.hosts or ((admitted.host,) if admitted.host else ())
+        if not hosts:
+            return False
+        any_field = action.any_field or not action.hosts
+        found = await self.pages.enter(text, hosts, any_field=any_field)
+        if found is not None:
+            return found.entered
+        # Of a browser that is not the service's own, only the role of a field is known.
+        if any_field or await asyncio.to_thread(self.fields.is_password, admitted):
+            return False
+        raise UnfitField("", hosts)
 
     async def _send_checked(
         self,

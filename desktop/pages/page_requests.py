@@ -57,15 +57,18 @@ class PageRequests:
         self._browser = ""
         self._reading: asyncio.Task[None] | None = None
 
-    async def open(self) -> None:
+    async def open(self, *, shown: bool = False) -> None:
         """Wait until the first page is shown, and attach to the browser.
+
+        ``shown`` if it is known to be: the browser announces its pages to one client only.
 
         Raises:
             PageSilent: If it does not answer.
         """
-        with suppress(TimeoutError):
-            async with asyncio.timeout(FIRST_PAGE_SECONDS):
-                await self._first_page()
+        if not shown:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(FIRST_PAGE_SECONDS):
+                    await self._first_page()
         self._reading = asyncio.create_task(self._read())
         answer = await self.ask("Target.attachToBrowserTarget")
         self._browser = str(answer["sessionId"])

@@ -51,6 +51,7 @@ from deskhand.desktop.metrics.exposition import Tally
 from deskhand.desktop.network.network import DesktopNetwork
 from deskhand.desktop.network.refused_page import EXPLAINED, refusal
 from deskhand.desktop.network.reporter import RefusalReporter
+from deskhand.desktop.pages.entry.page_entry import BrowserPageEntry
 from deskhand.desktop.processes.cgroup_choice import Choice
 from deskhand.desktop.processes.cgroups import opened as opened_cgroup
 from deskhand.desktop.processes.registry import CommandEnvironment, Registry
@@ -305,6 +306,7 @@ class CommonParts:
                 recording.focus_tracker,
                 self.freezer or NoFreezer(),
                 window=lambda: None if (found := focus.focused()) is None else found.id,
+                pages=BrowserPageEntry(lambda: self.pipes.current),
             ),
         )
         return await stack.enter_async_context(computer)

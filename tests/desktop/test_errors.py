@@ -12,6 +12,7 @@ from deskhand.desktop.errors import (
     DesktopUnavailable,
     DisplayGone,
     DisplayNotReady,
+    FieldTooShort,
     FocusMoved,
     ForeignHost,
     HeldByChat,
@@ -22,6 +23,7 @@ from deskhand.desktop.errors import (
     NothingSuch,
     NotInControl,
     QueueFull,
+    UnfitField,
     UnknownWindow,
     UntypableText,
 )
@@ -61,6 +63,14 @@ SENTENCES: list[tuple[DesktopError, str]] = [
         DisplayNotReady(":7", 5.0, "no font"),
         "display :7 not ready after 5.0 s; its log ends: no font",
     ),
+    (
+        UnfitField("Search", ("a.example",)),
+        "The text was not typed. It is for fields of a sign-in only, and the field “Search” is none"
+        " of these: a password field, one with autocomplete for a user name, email, telephone,"
+        " password or one-time code, or a line of a form with a password field. The owner of the"
+        " text can permit any field of a.example with any_field.",
+    ),
+    (FieldTooShort(), "The text was not typed. The field is too short for it."),
     (DisplayGone(":7"), "display :7 is gone"),
     (DisplayGone(":7", "killed"), "display :7 is gone: killed"),
     (MissingProgram("Xvnc", "tigervnc"), "Xvnc is not installed; install the package tigervnc"),

@@ -23,7 +23,8 @@ PAGE = (
 
 RECORDING = "9c5b94b1-35ad-49bb-b118-8e8fc24abf80"
 FORM = (
-    b"<title>Sign in</title><input autofocus aria-label=User><input type=password aria-label=Pass>"
+    b"<title>Sign in</title><form><input autofocus aria-label=User>"
+    b"<input type=password aria-label=Pass></form>"
 )
 NAMES = ("User", "Pass")
 

@@ -167,6 +167,8 @@ def test_the_wall_names_what_does_not_protect(
         secrets.put(Secret("bank", "battery staple", anywhere=True))
         address = "otpauth://totp/mail?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
         secrets.put(Secret("code", address, domains=("mail.example",), kind="totp"))
+        domains = ("a.example", "b.example")
+        secrets.put(Secret("crm", "staple battery", domains=domains, any_field=True))
         stays = StaysRoot("there is no user deskhand", "useradd deskhand")
         lacking = plane_protections(stays, "root", "")
         routes = [pages.router(), secrets_router(OwnSecrets(secrets))]
@@ -187,11 +189,17 @@ def test_the_wall_names_what_does_not_protect(
             await page.reload()
             lines = page.locator("#secrets li .secret-where")
             await expect(lines).to_have_text(
-                ["May be typed anywhere", "mail.example", "mail.example"]
+                [
+                    "May be typed anywhere",
+                    "mail.example",
+                    "a.example, b.example, in any field",
+                    "mail.example",
+                ]
             )
             names = page.locator("#secrets li strong")
-            await expect(names).to_have_text(["bank", "code (one-time code)", "mail"])
+            await expect(names).to_have_text(["bank", "code (one-time code)", "crm", "mail"])
             await expect(lines.first).to_have_class(re.compile("unsafe"))
+            await expect(lines.nth(2)).to_have_class(re.compile("unsafe"))
             await expect(lines.last).not_to_have_class(re.compile("unsafe"))
             await expect(page.locator("#notices")).to_contain_text("The secret pin was masked")
             first, second = (

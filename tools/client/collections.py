@@ -132,11 +132,13 @@ class SecretCollection:
         runs: Sequence[str] | None = None,
         anywhere: bool | None = None,
         kind: str | None = None,
+        any_field: bool | None = None,
     ) -> SecretRules:
         """Store a secret, or replace its value; rules that are not given stay as they are.
 
         It is typed only into pages of ``domains``, or with ``anywhere`` into any application, by
-        ``runs`` or by all. Of the ``kind`` "totp", whose value is an ``otpauth://totp/`` address,
+        ``runs`` or by all. Into pages of domains it goes by fields of a sign-in, or with
+        ``any_field`` by any. Of the ``kind`` "totp", whose value is an ``otpauth://totp/`` address,
         the current one-time code is typed.
         """
         given = {
@@ -144,6 +146,7 @@ class SecretCollection:
             "chats": None if runs is None else [*runs],
             "anywhere": anywhere,
             "kind": kind,
+            "any_field": any_field,
         }
         rules = {key: rule for key, rule in given.items() if rule is not None}
         path, body = f"/secrets/{name}", {"value": value, **rules}

@@ -161,6 +161,8 @@ class SecretRules:
     without_execute: bool
     kind: str = "text"
     """``totp`` if the current one-time code is typed."""
+    any_field: bool = False
+    """True if any field of the pages of its domains may receive it."""
 
 
 def run_status(body: Json) -> RunStatus:
@@ -272,6 +274,7 @@ def secret_rules(body: Json) -> SecretRules:
         anywhere=bool(body.get("anywhere")),
         without_execute=bool(body.get("without_execute")),
         kind=str(body.get("kind") or "text"),
+        any_field=bool(body.get("any_field")),
     )
 
 

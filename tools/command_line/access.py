@@ -32,6 +32,13 @@ def set_secret(
     anywhere: Annotated[
         bool, typer.Option("--anywhere", help="It may be typed into any application.")
     ] = False,
+    any_field: Annotated[
+        bool,
+        typer.Option(
+            "--any-field",
+            help="With --domain: into any field of the pages, not only those of a sign-in.",
+        ),
+    ] = False,
     chats: Annotated[
         list[str] | None,
         typer.Option("--chat", help="Only this chat may type it; repeatable.", metavar="ID"),
@@ -53,6 +60,7 @@ def set_secret(
     rules = {
         "domains": domains,
         "anywhere": anywhere,
+        "any_field": any_field,
         "chats": chats,
         "without_execute": without_execute,
         "kind": "totp" if totp else None,

@@ -56,6 +56,10 @@ class EntrustedSecret(Protocol):
     def anywhere(self) -> bool:
         """True if any application may receive it."""
 
+    @property
+    def any_field(self) -> bool:
+        """True if any field of the pages of its domains may receive it."""
+
     def allows(self, chats: Collection[str], *, execute: bool) -> bool:
         """Return whether a chat may type it; ``execute`` if the chat can run programs."""
 
@@ -162,6 +166,8 @@ class TypeSecretTool(CheckedTool):
         typing["protected"] = True
         if secret.domains:
             typing["hosts"] = list(secret.domains)
+            if secret.any_field:
+                typing["any_field"] = True
         try:
             # The desktop redacts the value from its logs and recordings from this request on.
             await context.machine.request("POST", SECRETS, json=hidden)
@@ -184,7 +190,8 @@ TYPE_SECRET = ToolSpec.of(
     "type_secret",
     "Type a secret that a person entrusted to you, such as a password, into the field that has "
     "the keyboard: click the field first. You name it and never see it. A wrong name is answered "
-    "with the names that you have. Some are for the pages of some sites only. Of a one-time code "
-    "the current one is typed; send the form before it expires.",
+    "with the names that you have. Some are for the pages of some sites only, "
+    "and there for fields of a sign-in. Of a one-time code the current one is typed; send the form "
+    "before it expires.",
     Fields({"name": Field({"type": "string", "description": "Which secret."}, word)}, ("name",)),
 )

@@ -52,6 +52,8 @@ class Secret:
     without_execute: bool = False
     """True if only chats that have no tool ``execute`` may type it."""
     kind: SecretKind = "text"
+    any_field: bool = False
+    """True if a person has stated that with domains any field of their pages may receive it."""
 
     @property
     def state(self) -> State:
@@ -97,13 +99,14 @@ def rotated(old: Secret, value: str, rules: Mapping[str, Any]) -> Secret:
     """Return a secret with another value; rules that are not given stay as they were.
 
     ``rules`` are fields by their names. Domains end a permission to type it anywhere, and that
-    permission ends the limit to domains.
+    permission ends the limit to domains and to fields.
     """
     changed = dict(rules)
     if changed.get("domains") is not None:
         changed.setdefault("anywhere", False)
     elif changed.get("anywhere"):
         changed.setdefault("domains", None)
+        changed.setdefault("any_field", False)
     return replace(old, value=value, **changed)
 
 
@@ -121,6 +124,8 @@ def check(secret: Secret) -> None:
         raise BadSecret("domains are hosts' names in small letters, as mail.example")
     if secret.domains and secret.anywhere:
         raise BadSecret('give domains or "anywhere": true, not both')
+    if secret.any_field and secret.anywhere:
+        raise BadSecret('"any_field": true is for a secret with domains: any field takes this one')
     if secret.kind == "totp":
         code_generator(secret.value)
     if secret.domains:

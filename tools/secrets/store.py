@@ -213,6 +213,7 @@ def _secret(row: Mapping[str, Any]) -> Secret:
         bool(row.get("anywhere", False)),
         bool(row.get("without_execute", False)),
         row.get("kind", "text"),
+        bool(row.get("any_field", False)),
     )
 
 

@@ -266,5 +266,9 @@ def test_a_text_may_name_the_hosts_of_the_pages_that_it_is_for() -> None:
     assert action_request(typing, NATIVE).action.hosts == ()  # type: ignore[union-attr]
     bound = action_request({**typing, "hosts": ["mail.example", "localhost"]}, NATIVE)
     assert bound.action.hosts == ("mail.example", "localhost")  # type: ignore[union-attr]
+    assert not bound.action.any_field  # type: ignore[union-attr]
+    every = {**typing, "hosts": ["mail.example"], "any_field": True}
+    assert action_request(every, NATIVE).action.any_field  # type: ignore[union-attr]
+    refused({**every, "any_field": "yes"})
     for wrong in ([], "mail.example", ["https://mail.example"], [7], ["a"] * 17):
         refused({**typing, "hosts": wrong})

@@ -29,6 +29,7 @@ EXAMPLES: dict[str, Any] = {
     "delay_ms": 5,
     "hosts": ["mail.example"],
     "protected": True,
+    "any_field": True,
     "scroll_direction": "up",
     "scroll_amount": 2,
     "scroll_pixels": 100,

@@ -25,6 +25,10 @@ def test_the_policy_admits_no_extension_and_no_capture_of_the_screen() -> None:
     assert policy["ScreenCaptureAllowed"] is False
 
 
+def test_the_policy_has_no_bubble_that_shows_a_password() -> None:
+    assert json.loads(desktop_policy())["PasswordManagerEnabled"] is False
+
+
 def test_a_sandbox_that_works_is_used() -> None:
     for setting in ("auto", "required"):
         found = decide("/usr/bin/chromium", setting, "")

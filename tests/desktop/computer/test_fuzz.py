@@ -57,6 +57,7 @@ likely: dict[str, st.SearchStrategy[Any]] = {
     "since": st.just("boot-0"),
     "hosts": st.just(["example.com"]),
     "protected": st.booleans(),
+    "any_field": st.booleans(),
     "observe": st.booleans() | st.just({"settle": {"max_ms": 50}}) | st.just({"screenshot": False}),
 }
 names = st.sampled_from(sorted(ACTIONS))

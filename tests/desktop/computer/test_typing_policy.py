@@ -10,7 +10,9 @@ from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome, outcome_json
 from deskhand.desktop.computer.typing_policy import (
     KEYBOARD_SECONDS,
+    NoPageEntry,
     NoPasswordFields,
+    PageField,
     TypingPolicy,
     sizes,
 )
@@ -18,7 +20,9 @@ from deskhand.desktop.errors import (
     ActionFailed,
     FocusMoved,
     ForeignHost,
+    HumanInControl,
     KeyboardGrabbed,
+    UnfitField,
     UntypableText,
 )
 from deskhand.desktop.input.events import Tap
@@ -77,7 +81,7 @@ def test_each_action_of_a_batch_has_its_redacted_text() -> None:
 def test_a_text_for_some_hosts_goes_nowhere_else() -> None:
     wanted = {"action": "type", "text": "hunter2", "hosts": ["mail.example"]}
     input_device = FakeInput()
-    outcome = act(input_device, FakeFields(host="mail.example"), **wanted)
+    outcome = act(input_device, FakeFields(host="mail.example", password=True), **wanted)
     assert isinstance(outcome, Outcome)
     assert outcome.typed_into == "mail.example"
     assert outcome_json(outcome, "instance")["typed_into"] == "mail.example"
@@ -282,3 +286,86 @@ def test_a_protected_text_is_checked_after_a_quarter_and_after_8_characters(
     total: int, parts: list[int]
 ) -> None:
     assert sizes(total) == parts
+
+
+class FakePages:
+    """The pages of a browser, of which one has the keyboard."""
+
+    def __init__(self, found: PageField | None) -> None:
+        self.found = found
+        self.asked: list[tuple[str | None, Sequence[str], bool]] = []
+
+    async def enter(
+        self, text: str | None, hosts: Sequence[str], *, any_field: bool
+    ) -> PageField | None:
+        self.asked.append((text, hosts, any_field))
+        return self.found
+
+
+BOUND = {"action": "type", "text": VALUE, "hosts": ["mail.example"]}
+
+
+def performed(policy: TypingPolicy, wanted: dict[str, Any]) -> tuple[str, int]:
+    """Return the host that received the text, and how many characters were keys."""
+    keys: list[int] = []
+
+    async def send(action: Action) -> None:
+        assert isinstance(action, Type)
+        keys.extend(action.keysyms)
+
+    host = asyncio.run(policy.perform(action_request(wanted, NATIVE).action, send))
+    return host, len(keys)
+
+
+def test_a_page_of_the_browser_gets_a_text_without_keys() -> None:
+    pages = FakePages(PageField("www.mail.example", entered=True))
+    policy = TypingPolicy(FakeFields(host="mail.example"), pages=pages)
+    assert performed(policy, BOUND) == ("mail.example", 0)
+    assert performed(policy, {**BOUND, "any_field": True}) == ("mail.example", 0)
+    # A text for any application is for any field of the page that has the keyboard now.
+    assert performed(policy, PROTECTED) == ("mail.example", 0)
+    assert pages.asked == [
+        (VALUE, ("mail.example",), False),
+        (VALUE, ("mail.example",), True),
+        (VALUE, ("mail.example",), True),
+    ]
+
+
+def test_a_text_goes_by_keys_where_the_field_of_a_page_takes_keys_only() -> None:
+    pages = FakePages(PageField("mail.example", entered=False))
+    policy = TypingPolicy(FakeFields(host="mail.example"), pages=pages)
+    assert performed(policy, BOUND) == ("mail.example", len(VALUE))
+    # A line break is the key Return, so that the field is checked alone.
+    assert performed(
+        TypingPolicy(FakeFields(host="mail.example"), pages=pages), {**BOUND, "text": "pin\n"}
+    ) == ("mail.example", 4)
+    assert [text for text, _, _ in pages.asked] == [VALUE, None]
+
+
+@pytest.mark.parametrize("pages", [FakePages(None), NoPageEntry()])
+def test_in_a_browser_without_a_pipe_a_text_for_hosts_goes_into_password_fields(
+    pages: FakePages | NoPageEntry,
+) -> None:
+    with pytest.raises(UnfitField, match="with any_field") as refused:
+        performed(TypingPolicy(FakeFields(host="mail.example"), pages=pages), BOUND)
+    assert (refused.value.status, refused.value.code) == (409, "unfit_field")
+    password = FakeFields(host="mail.example", password=True)
+    assert performed(TypingPolicy(password, pages=pages), BOUND)[1] == len(VALUE)
+    wanted = {**BOUND, "any_field": True}
+    plain = TypingPolicy(FakeFields(host="mail.example"), pages=pages)
+    assert performed(plain, wanted)[1] == len(VALUE)
+    assert not NoPasswordFields().is_password(NoPasswordFields().admit([]))
+
+
+def test_a_person_in_control_keeps_a_text_out_of_a_page() -> None:
+    def check() -> None:
+        raise HumanInControl("Ada")
+
+    async def send(_: Action) -> None:
+        raise AssertionError("nothing is sent")
+
+    pages = FakePages(PageField("mail.example", entered=True))
+    policy = TypingPolicy(FakeFields(host="mail.example"), pages=pages)
+    with pytest.raises(HumanInControl):
+        asyncio.run(policy.perform(action_request(BOUND, NATIVE).action, send, check))
+    assert pages.asked == []

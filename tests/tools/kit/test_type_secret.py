@@ -52,6 +52,10 @@ def test_a_secret_for_some_domains_is_typed_only_where_the_desktop_finds_them() 
     tool = TypeSecretTool(vault)
     assert not asyncio.run(tool.call({"name": "mail"}, made.context())).is_error
     assert made.to("/action")[0].json["hosts"] == ["mail.example"]
+    assert "any_field" not in made.to("/action")[0].json
+    vault.put(Secret("mail", HORSE, None, ("mail.example",), any_field=True))
+    assert not asyncio.run(tool.call({"name": "mail"}, made.context())).is_error
+    assert made.to("/action")[1].json["any_field"] is True
     refusal = "The text was not typed. It is for pages of mail.example only."
     made.answer("/action", MachineRefused(409, refusal))
     assert asyncio.run(tool.call({"name": "mail"}, made.context())).error == refusal

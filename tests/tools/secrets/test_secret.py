@@ -31,6 +31,7 @@ def test_a_secret_names_its_domains_or_may_be_typed_anywhere(secret: Secret) -> 
         (Secret("mail", HORSE, domains=()), "domains are"),
         (Secret("mail", HORSE, domains=("ok", "https://a/")), "domains are"),
         (Secret("mail", HORSE, domains=("a.example",), anywhere=True), "not both"),
+        (Secret("mail", HORSE, anywhere=True, any_field=True), "is for a secret with domains"),
         (Secret("mail", "1234567", anywhere=True), "fewer than 8 characters needs domains"),
     ],
 )
@@ -44,6 +45,9 @@ def test_a_rotated_secret_keeps_the_rules_that_are_not_given() -> None:
     old = Secret("mail", HORSE, ("a",), ("a.example",), without_execute=True)
     assert rotated(old, "new", {}) == Secret("mail", "new", ("a",), ("a.example",), False, True)
     assert rotated(old, "new", {"chats": None}).chats is None
+    every = rotated(old, "new", {"any_field": True})
+    assert (rotated(every, "new", {}).any_field, every.domains) == (True, ("a.example",))
+    check(rotated(every, HORSE, {"anywhere": True}))
     anywhere = rotated(old, "new", {"anywhere": True})
     assert (anywhere.anywhere, anywhere.domains) == (True, None)
     back = rotated(anywhere, "new", {"domains": ("b.example",)})

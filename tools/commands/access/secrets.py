@@ -89,4 +89,5 @@ def _row(secret: Json) -> tuple[str, ...]:
     chats, domains = secret["chats"], secret["domains"]
     allowed = "all" if chats is None else ", ".join(chats) or "none"
     places = ", ".join(domains or ()) or ("anywhere" if secret.get("anywhere") else "-")
+    places += " (any field)" if secret.get("any_field") else ""
     return (secret["name"], secret.get("kind", "text"), secret["state"], allowed, places)

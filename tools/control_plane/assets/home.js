@@ -14,7 +14,7 @@ import { texts } from "./texts.js";
 import { follow } from "./updates.js";
 import { ago, isAtWork } from "./words.js";
 
-/** @typedef {{name: string, kind: string, state: string, anywhere: boolean, domains: string[]}} Secret */
+/** @typedef {{name: string, kind: string, state: string, anywhere: boolean, any_field: boolean, domains: string[]}} Secret */
 /** @typedef {{writer: string, n: number, subject: string, actor: string, at: number}} AuditRecord */
 /** @typedef {{name: string, state: string, because: string, remedy: string}} Protection */
 /** @typedef {{free_bytes: number, needed_bytes: number, reserve: string}} Disk */
@@ -79,7 +79,11 @@ function secretText(secret) {
   if (secret.state === "needs_domains") {
     return [words.needsDomains, true];
   }
-  return secret.anywhere ? [words.anywhere, true] : [secret.domains.join(", "), false];
+  if (secret.anywhere) {
+    return [words.anywhere, true];
+  }
+  const domains = secret.domains.join(", ");
+  return secret.any_field ? [words.anyField(domains), true] : [domains, false];
 }
 
 function secretLine() {

@@ -77,6 +77,7 @@ export const texts = {
     workingFor: "working for",
   },
   home: {
+    anyField: (/** @type {string} */ domains) => `${domains}, in any field`,
     anywhere: "May be typed anywhere",
     diskLow: (/** @type {number} */ free, /** @type {number} */ needed) =>
       `The disk is almost full: ${free} MiB free, ${needed} MiB are needed. No recording starts, and no files are taken.`,

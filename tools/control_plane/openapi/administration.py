@@ -127,6 +127,7 @@ SECRET = record(
         "chats": nullable(array(TEXT)),
         "domains": nullable(array(TEXT)),
         "anywhere": FLAG,
+        "any_field": FLAG,
         "without_execute": FLAG,
         "state": TEXT,
     },

@@ -41,6 +41,11 @@ BODY = {
             "description": "True states that it may be typed into any application; without it, "
             "domains are needed.",
         },
+        "any_field": {
+            "type": "boolean",
+            "description": "True states that with domains it may be typed into any field of their "
+            "pages; without it, into fields of a sign-in.",
+        },
         "without_execute": {
             "type": "boolean",
             "description": "True restricts it to chats that cannot run programs.",
@@ -83,7 +88,8 @@ def router(
 
         At a rotation the fields that are not given stay as they were.
         ``chats`` may type it, and those below them; without it all chats may. It may be typed only
-        into pages of ``domains``, and is refused where the page cannot be determined. In place of
+        into pages of ``domains``, and is refused where the page cannot be determined. There it goes
+        into fields of a sign-in only, unless ``"any_field": true`` permits any field. In place of
         domains, ``"anywhere": true`` permits any application, for values of 8 characters or more.
         Of the kind ``totp`` the current one-time code is typed; its value is an ``otpauth://totp/``
         address.
@@ -91,14 +97,15 @@ def router(
         all recordings and logs.
         """
         body = json_object(await request.body())
-        only(body, "value", "kind", "chats", "domains", "anywhere", "without_execute")
+        only(body, "value", "kind", "chats", "domains", "anywhere", "any_field", "without_execute")
         value = needed_text(body, "value", longest=LONGEST)
         # Fields that are absent keep the rules of a secret that is rotated.
         several = {"chats": ("chats' ids", MOST_CHATS), "domains": ("domains", MOST_DOMAINS)}
         rules: dict[str, Any] = {
             one: _several(body, one, *limits) for one, limits in several.items() if one in body
         }
-        rules |= {one: flag(body, one) for one in ("anywhere", "without_execute") if one in body}
+        flags = ("anywhere", "any_field", "without_execute")
+        rules |= {one: flag(body, one) for one in flags if one in body}
         if "kind" in body:
             rules["kind"] = _kind(body["kind"])
         if check_room is not None:
@@ -143,6 +150,7 @@ def _secret_json(secret: Secret) -> Json:
         "kind": secret.kind,
         **{name: None if several is None else list(several) for name, several in given.items()},
         "anywhere": secret.anywhere,
+        "any_field": secret.any_field,
         "without_execute": secret.without_execute,
         "state": secret.state,
     }

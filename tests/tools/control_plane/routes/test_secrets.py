@@ -16,16 +16,16 @@ def test_secrets_come_in_and_only_their_names_come_out(tmp_path: Path) -> None:
     async def scenario() -> None:
         secrets = SecretStore()
         async with control_plane(tmp_path, pages=[router(OwnSecrets(secrets))]).client() as client:
-            rules = {"kind": "text", "without_execute": False, "state": "ready"}
+            rules = {"kind": "text", "any_field": False, "without_execute": False, "state": "ready"}
             unlimited = {"chats": None, "domains": None, "anywhere": True, **rules}
             first = {"value": "correct horse", "anywhere": True}
             put = await client.put(f"{SECRETS}/mail", json=first)
             assert (put.status_code, put.json()) == (200, {"name": "mail", **unlimited})
             given = {"chats": ["a", "b"], "domains": ["bank.example", "localhost"]}
-            some = {"value": "battery staple", **given, "without_execute": True}
+            some = {"value": "battery staple", **given, "without_execute": True, "any_field": True}
             put = await client.put(f"{SECRETS}/bank", json=some)
             rules = {"anywhere": False, "without_execute": True, "state": "ready"}
-            rules |= {"kind": "text"}
+            rules |= {"kind": "text", "any_field": True}
             assert put.json() == {"name": "bank", **given, **rules}
             listed = await client.get(SECRETS)
             assert [one["name"] for one in listed.json()["secrets"]] == ["bank", "mail"]
