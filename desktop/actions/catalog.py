@@ -225,6 +225,8 @@ def _type(values: Values) -> Action:
     if len(keysyms) * delay > 100:
         raise InvalidAction("Typing this with that delay would take more than 100 seconds.")
     hosts = values.get("hosts", ())
+    if values.get("any_field") and not hosts:
+        raise InvalidAction('"any_field" is for a text with "hosts": others go into any field.')
     protected = values.get("protected", bool(hosts))
     text, any_field = values["text"] if protected else "", values.get("any_field", False)
     return Type(keysyms, delay, hosts, protected, text, any_field)

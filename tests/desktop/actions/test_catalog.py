@@ -121,6 +121,7 @@ def test_an_action_is_built_from_its_fields(
         ("left_click_drag", {"path": (AT, AT), "start_coordinate": AT}, "not both"),
         ("scroll", {"coordinate": AT, "scroll_amount": 1, "scroll_pixels": 1}, "not both"),
         ("type", {"text": "x" * 1001, "delay_ms": 100}, "more than 100 seconds"),
+        ("type", {"text": "x", "any_field": True}, '"any_field" is for a text with "hosts"'),
         ("left_click", {"coordinate": AT, "modifiers": ("nokey",)}, "Unknown key: nokey"),
     ],
 )

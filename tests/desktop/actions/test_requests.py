@@ -270,5 +270,6 @@ def test_a_text_may_name_the_hosts_of_the_pages_that_it_is_for() -> None:
     every = {**typing, "hosts": ["mail.example"], "any_field": True}
     assert action_request(every, NATIVE).action.any_field  # type: ignore[union-attr]
     refused({**every, "any_field": "yes"})
+    refused({**typing, "any_field": True})
     for wrong in ([], "mail.example", ["https://mail.example"], [7], ["a"] * 17):
         refused({**typing, "hosts": wrong})

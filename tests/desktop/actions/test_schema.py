@@ -44,6 +44,7 @@ EXAMPLES: dict[str, Any] = {
     "scaled_height": 360,
 }
 TOGETHER = {
+    "any_field": ["hosts"],
     "scaled_width": ["scaled_height"],
     "scaled_height": ["scaled_width"],
     "start_coordinate": ["coordinate"],
