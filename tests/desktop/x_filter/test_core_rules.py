@@ -8,6 +8,7 @@ from deskhand.desktop.x_filter.core_rules import CORE
 from deskhand.desktop.x_filter.requests import Agents, XClient, XRequest
 from tests.desktop.x_filter.wire import (
     BASE,
+    COLORMAP,
     CONTEXT,
     FOREIGN,
     OTHER,
@@ -282,3 +283,9 @@ def test_a_client_with_too_many_windows_reads_no_pixmaps() -> None:
     assert verdict(get_image(PIXMAP)) is not None
     assert verdict(create_pixmap(PIXMAP)) is None
     assert verdict(get_image(PIXMAP)) is not None
+
+
+def test_in_place_of_the_pressed_keys_the_colour_black_is_asked_for() -> None:
+    assert sent(request(44)) == request(91, ids(COLORMAP, 0))
+    # The server refuses a request of that length.
+    assert sent(request(44, bytes(4))) == request(44, bytes(4))
