@@ -12,6 +12,7 @@ import httpx2
 import psutil
 import pytest
 
+from deskhand.desktop.launch_port.fork_launch import MODE
 from deskhand.tools.cluster.member import Member
 from deskhand.tools.cluster.moment import MomentaryEvent, read_moment
 from deskhand.tools.cluster.trust import ClusterTls
@@ -43,7 +44,8 @@ def at_step(server: PostgresServer, tmp_path: Path, held: int) -> Iterator[Setti
         up(
             tmp_path / "data",
             tmp_path / "errors.log",
-            {**environment, "DESKHAND_DATABASE": database},
+            # Executed, its desktop is below the control plane and has variables of its own.
+            {**environment, "DESKHAND_DATABASE": database, MODE: "off"},
         ) as plane,
     ):
         chat_id = plane.tool("spawn_computer_use_agent", prompt="Work.")["chat_id"]

@@ -101,8 +101,6 @@ def _started(
     if is_desktop and not program and EXECUTED not in os.environ:
         return fork_desktop([*arguments[1:], "--json"], errors, environment, host)
     if arguments[0] == "up" and not program and EXECUTED not in os.environ:
-        if environment.get(MODE) == "off":
-            environment = {**environment, MODE: str(fork_servers())}
         return fork_plane([*arguments, "--json"], errors, environment)
     with errors.open("w") as log:
         return subprocess.Popen(
@@ -126,9 +124,13 @@ def service(
     """Run ``deskhand ARGUMENTS --json`` until the block ends; then it must end cleanly.
 
     A desktop or a control plane is forked where no program is given to execute; for ``host`` see
-    ``fork_desktop``.
+    ``fork_desktop``. So are the desktops of the control plane, unless ``environment`` says how
+    they are started (`MODE`).
     """
-    process = _started(errors, arguments, {**os.environ, **(environment or {})}, program, host)
+    chosen = {**os.environ, **(environment or {})}
+    if arguments[0] == "up" and not program and EXECUTED not in os.environ:
+        chosen[MODE] = (environment or {}).get(MODE) or str(fork_servers())
+    process = _started(errors, arguments, chosen, program, host)
     try:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -155,3 +155,10 @@ def end_all(d: Deployment) -> None:
     for desktop_id in d.desktops():
         d.http.delete(f"/api/v0/desktops/{desktop_id}", timeout=2 * PATIENCE)
     until(lambda: not d.desktops(), "the end of all desktops", LIMIT, PAUSE)
+
+    def run_none() -> bool:
+        nodes = [d.ask_gate(node, "GET", "/node", {}).json() for node in d.nodes.values()]
+        return not any(one["desktops"] for one in nodes)
+
+    # A node that was cut off ends those that were given up for lost when it is asked again.
+    until(run_none, "the end of lost desktops", LIMIT, PAUSE)
