@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -143,8 +144,8 @@ def check_recorded(d: Deployment, chat_id: str) -> int:
 
 
 def wait_for_nodes(d: Deployment) -> None:
-    """Wait until all nodes take desktops."""
-    good = "SELECT count(*) FROM nodes WHERE reason = ''"
+    """Wait until all nodes take desktops, by answers that come from now on."""
+    good = f"SELECT count(*) FROM nodes WHERE reason = '' AND seen_at > {time.time()}"
     until(lambda: d.rows(good) == [[str(len(d.nodes))]], "all nodes", LIMIT, PAUSE)
 
 
