@@ -7,7 +7,6 @@ cannot enter. libxcb finds it by a link in the directory of X sockets.
 """
 
 import logging
-import select
 import socket
 import threading
 import time
@@ -22,6 +21,7 @@ from deskhand.desktop.agent_helper.launch import HelperProcess
 from deskhand.desktop.agent_helper.restarts import pause
 from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.x11.server_files import X_SOCKETS
+from deskhand.desktop.x11.sockets import await_client, end_listening, listening
 from deskhand.desktop.x_filter.start_message import FilterStart, send
 
 MOST_CLIENTS = 128
@@ -78,7 +78,9 @@ class DisplaySockets:
         """
         with ExitStack() as stack:
             stack.callback(self.close)
-            self._listening = _listening(X_SOCKETS / f"X{self.display.number}", _FOR_ALL)
+            own = X_SOCKETS / f"X{self.display.number}"
+            own.unlink(missing_ok=True)
+            self._listening = listening(own, _FOR_ALL, _BACKLOG)
             link = X_SOCKETS / f"X{self.display.trusted}"
             link.unlink(missing_ok=True)
             link.symlink_to(self.display.server_socket)
@@ -115,7 +117,8 @@ class DisplaySockets:
         Raises:
             OSError: If it cannot be made.
         """
-        return _listening(self.display.server_socket, _FOR_GROUP)
+        self.display.server_socket.unlink(missing_ok=True)
+        return listening(self.display.server_socket, _FOR_GROUP, _BACKLOG)
 
     def await_client(self, used: Callable[[], None]) -> None:
         """Call ``used`` in a thread when the first client of the agent connects."""
@@ -124,22 +127,16 @@ class DisplaySockets:
 
     def close(self) -> None:
         """Stop listening; twice is fine."""
-        listening, self._listening = self._listening, None
-        if listening is not None:
-            # shutdown(2) wakes the thread that waits for a client, close(2) does not.
-            with suppress(OSError):
-                listening.shutdown(socket.SHUT_RDWR)
-            listening.close()
+        listener, self._listening = self._listening, None
+        if listener is not None:
+            end_listening(listener)
         for name in (self.display.number, self.display.trusted):
             (X_SOCKETS / f"X{name}").unlink(missing_ok=True)
         self.display.server_socket.unlink(missing_ok=True)
 
     def _wait(self, waiting: socket.socket, used: Callable[[], None]) -> None:
-        # poll(2) reports a connection and leaves it in the backlog, unlike accept(2).
-        poll = select.poll()
         with waiting:
-            poll.register(waiting, select.POLLIN)
-            poll.poll()
+            await_client(waiting)
         if self._listening is not None:
             used()
 
@@ -213,14 +210,3 @@ class AgentFilter:
             self._helper = None
             helper.connection.close()
         helper.end(_END_SECONDS)
-
-
-def _listening(path: Path, mode: int) -> socket.socket:
-    path.unlink(missing_ok=True)
-    with ExitStack() as stack:
-        listener = stack.enter_context(socket.socket(socket.AF_UNIX))
-        listener.bind(str(path))
-        path.chmod(mode)
-        listener.listen(_BACKLOG)
-        stack.pop_all()
-    return listener

@@ -9,9 +9,7 @@ was ready are relayed; all others connect to it directly.
 
 import logging
 import os
-import select
 import socket
-import struct
 import threading
 from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
@@ -19,6 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from deskhand.desktop.x11.sockets import (
+    await_client,
+    end_listening,
+    exactly,
+    listening,
+    user_of,
+)
 from deskhand.desktop.x11.x_setup import HEAD_BYTES, presented, setup_bytes, with_cookie
 
 _BACKLOG = 64
@@ -73,14 +78,8 @@ class DeferredSocket:
         Raises:
             OSError: If the path exists.
         """
-        with ExitStack() as stack:
-            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
-            listener.bind(str(self._path))
-            # Every user may connect, as to the socket of an X server.
-            self._path.chmod(0o777)
-            listener.listen(_BACKLOG)
-            stack.pop_all()
-        self._listener = listener
+        # Every user may connect, as to the socket of an X server.
+        listener = self._listener = listening(self._path, 0o777, _BACKLOG)
         # The descriptor of a closed socket may soon be that of another file.
         wait = (listener, listener.dup())
         threading.Thread(target=self._wait, args=wait, name="x-clients", daemon=True).start()
@@ -100,31 +99,28 @@ class DeferredSocket:
             while True:
                 client, _ = listener.accept()
                 client.setblocking(True)
-                user = _user(client)
+                user = user_of(client)
                 if user in self._users:
                     # The X server would see the user of this process.
                     by_user = bool(trusted) and user == self._trusted_user
                     self._relay(client, trusted if by_user else cookie, trusted)
                 else:
                     client.close()
-        _end(listener)
+        end_listening(listener)
 
     def close(self) -> None:
         """Stop listening; relayed clients are disconnected. Twice is fine."""
         listener, self._listener = self._listener, None
         if listener is not None:
-            _end(listener)
+            end_listening(listener)
             self._path.unlink(missing_ok=True)
         for end in self._relayed:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
     def _wait(self, listener: socket.socket, same: socket.socket) -> None:
-        # poll(2) reports a connection and leaves it in the backlog, unlike accept(2).
-        poll = select.poll()
         with same:
-            poll.register(same, select.POLLIN)
-            poll.poll()
+            await_client(same)
         if self._listener is listener:
             self._used()
 
@@ -142,20 +138,13 @@ class DeferredSocket:
         threading.Thread(target=_serve, args=work, name="x-relay", daemon=True).start()
 
 
-def _end(listener: socket.socket) -> None:
-    # shutdown(2) wakes the thread that waits for a client, close(2) does not.
-    with suppress(OSError):
-        listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
-
-
 def _serve(client: socket.socket, server: socket.socket, cookie: bytes, trusted: bytes) -> None:
     with client, server:
         back = threading.Thread(target=_copy, args=(server, client), name="x-relay", daemon=True)
         back.start()
         with suppress(OSError, ValueError):
-            head = _exactly(client, HEAD_BYTES)
-            rest = _exactly(client, setup_bytes(head) - HEAD_BYTES)
+            head = exactly(client, HEAD_BYTES)
+            rest = exactly(client, setup_bytes(head) - HEAD_BYTES)
             shown = presented(head, rest)
             server.sendall(with_cookie(head, shown if trusted and shown == trusted else cookie))
             _copy(client, server)
@@ -177,21 +166,3 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
                 target.sendall(data[sent:])
     with suppress(OSError):
         target.shutdown(socket.SHUT_WR)
-
-
-def _exactly(client: socket.socket, length: int) -> bytes:
-    found = b""
-    while len(found) < length:
-        piece = client.recv(length - len(found))
-        if not piece:
-            raise ConnectionError("the client hung up")
-        found += piece
-    return found
-
-
-def _user(client: socket.socket) -> int:
-    """Return the user of the process that connected (SO_PEERCRED, unix(7))."""
-    credentials = struct.Struct("3i")
-    found = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size)
-    uid: int = credentials.unpack(found)[1]
-    return uid

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self
 
+from deskhand.desktop.x11.sockets import exactly
+
 logger = logging.getLogger(__name__)
 
 # GetInputFocus, four bytes long: the cheapest request with a reply (X11 protocol, encoding).
@@ -104,10 +106,4 @@ class HealthCheck:
 
 def _message(client: socket.socket) -> int:
     """Read one reply or event and return its type code."""
-    message = b""
-    while len(message) < _MESSAGE_BYTES:
-        piece = client.recv(_MESSAGE_BYTES - len(message))
-        if not piece:
-            raise ConnectionError("the X server hung up")
-        message += piece
-    return message[0]
+    return exactly(client, _MESSAGE_BYTES)[0]

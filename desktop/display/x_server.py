@@ -25,6 +25,7 @@ from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import Program
 from deskhand.desktop.x11 import host_access
 from deskhand.desktop.x11.server_files import X_SOCKETS, clear_lock, clear_socket, clear_stale
+from deskhand.desktop.x11.sockets import exactly, set_up
 from deskhand.desktop.x11.x_setup import COOKIE_NAME
 
 from .agent_filter import DisplaySockets
@@ -352,39 +353,22 @@ def _connect_x(number: int, cookie: bytes, deadline: float) -> socket.socket:
         client = stack.enter_context(socket.socket(socket.AF_UNIX))
         client.settimeout(_left(deadline))
         client.connect(str(socket_of(number)))
-        header = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(COOKIE_NAME), len(cookie))
-        client.sendall(header + COOKIE_NAME + bytes(-len(COOKIE_NAME) % 4) + cookie)
-        accepted, length = struct.unpack("<B5xH", _exactly(client, 8))
-        if accepted != 1:
-            raise ConnectionRefusedError("X refused the cookie")
-        # Setup data is read completely, as the next bytes are taken for replies; its length is in
-        # units of 4 bytes (X11 protocol, connection setup).
-        _exactly(client, 4 * length)
+        set_up(client, cookie)
         stack.pop_all()
     return client
 
 
 def _admit(client: socket.socket, uid: int) -> None:
     client.sendall(host_access.admission(uid))
-    if not host_access.admitted(_exactly(client, host_access.REPLY_BYTES)):
+    if not host_access.admitted(exactly(client, host_access.REPLY_BYTES)):
         raise ConnectionRefusedError("X does not admit the browser's user")
-
-
-def _exactly(client: socket.socket, length: int) -> bytes:
-    found = b""
-    while len(found) < length:
-        piece = client.recv(length - len(found))
-        if not piece:
-            raise ConnectionError("the server hung up")
-        found += piece
-    return found
 
 
 def _read_rfb_version(path: Path, deadline: float) -> None:
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(_left(deadline))
         client.connect(str(path))
-        banner = _exactly(client, _RFB_BANNER_BYTES)
+        banner = exactly(client, _RFB_BANNER_BYTES)
         if not banner.startswith(b"RFB 003."):
             raise ConnectionError(f"no RFB banner: {banner!r}")
 

@@ -14,6 +14,7 @@ from .requests import (
     XClient,
     XRequest,
     allowed,
+    focus,
     hearing,
     ignored,
     of_agent,
@@ -37,7 +38,6 @@ _TILE, _STIPPLE, _CLIP_MASK = 10, 11, 19
 _INPUT_EVENTS = range(2, 9)
 """KeyPress, KeyRelease, ButtonPress, ButtonRelease, MotionNotify, EnterNotify, LeaveNotify."""
 _UNMAP_NOTIFY, _CONFIGURE_REQUEST, _SELECTION_NOTIFY, _CLIENT_MESSAGE = 18, 23, 31, 33
-_POINTER_ROOT = 1
 _QUERY_COLORS, _BLACK = 91, 0
 _OUTSIDE = 0x8000
 """The coordinate -32768, where no window is."""
@@ -159,11 +159,6 @@ def _motion_events(client: XClient, request: XRequest) -> Verdict:
     return client.with_id(client.with_id(request, 4, 2), 8, 1)
 
 
-def _set_focus(client: XClient, request: XRequest) -> Verdict:
-    window = client.id_at(request.body, 0)
-    return None if window <= _POINTER_ROOT or client.of_agent(window) else request.ignored()
-
-
 def _create_pixmap(client: XClient, request: XRequest) -> Verdict:
     pixmap = client.id_at(request.body, 0)
     # The server does not make a pixmap with the id of a window.
@@ -230,7 +225,7 @@ CORE: dict[int, Rule] = {
     # GrabServer
     36: ignored,
     39: _motion_events,
-    42: _set_focus,
+    42: focus,
     44: _query_keymap,
     # CloseFont
     46: own(0),

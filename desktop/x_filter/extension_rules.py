@@ -12,6 +12,7 @@ from .requests import (
     XClient,
     XRequest,
     allowed,
+    focus,
     hearing,
     ignored,
     own,
@@ -21,14 +22,13 @@ from .requests import (
 )
 
 BIG_REQUESTS = b"BIG-REQUESTS"
-_POINTER_ROOT = 1
 _RAW_EVENTS = (13, 14, 15, 16, 17, 22, 23, 24)
 _FOREIGN_EVENTS = (1, 11, 12)
 """Of XI2: DeviceChanged, HierarchyChanged, PropertyEvent."""
 
 
 def _select_events(client: XClient, request: XRequest) -> Verdict:
-    """Clear raw events, and in windows of others all that tells of keys and the pointer."""
+    """Clear the bits of raw events and, for windows of others, of key and pointer events."""
     if not request.whole:
         return request.refused()
     body, at = bytearray(request.body), 8
@@ -47,11 +47,6 @@ def _select_events(client: XClient, request: XRequest) -> Verdict:
 
 def _passive_grab(client: XClient, request: XRequest) -> Verdict:
     return None if client.hears(client.id_at(request.body, 4)) else client.with_id(request, 4)
-
-
-def _focus(client: XClient, request: XRequest) -> Verdict:
-    window = client.id_at(request.body, 0)
-    return None if window <= _POINTER_ROOT or client.of_agent(window) else request.ignored()
 
 
 def _keyboard_by_name(client: XClient, request: XRequest) -> Verdict:
@@ -139,7 +134,7 @@ _INPUT: dict[int, Rule] = {
     **dict.fromkeys((25, 31, 37, 38, 43, 44, 57, 58), ignored),
     42: own(0),
     46: _select_events,
-    49: _focus,
+    49: focus,
     54: _passive_grab,
 }
 _KEYBOARD: dict[int, Rule] = {

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
+from deskhand.desktop.x11.sockets import user_of
 from deskhand.desktop.x11.x_setup import HEAD_BYTES, setup_bytes, with_cookie
 
 from .requests import Agents
@@ -24,7 +25,7 @@ CHUNK_BYTES = 1 << 18
 """Most bytes of one read: a socket of this kind holds less (net.core.wmem_default)."""
 _MOST_SETUP_BYTES = 4096
 _MOST_REFUSED = 64
-"""Clients that may send their setup to be told why they are refused; more are disconnected."""
+"""Refused clients whose setup request is read and answered with the reason, at the same time."""
 _ORDERS = {ord("l"): "<", ord("B"): ">"}
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
@@ -85,7 +86,7 @@ class Relay:
         with suppress(OSError):
             client, _ = self._listener.accept()
             client.setblocking(False)
-            user = _user(client)
+            user = user_of(client)
             reason = self._refusal(user)
             if reason and self._refused >= _MOST_REFUSED:
                 client.close()
@@ -228,11 +229,3 @@ def _sent(end: socket.socket, data: memoryview) -> memoryview:
         while data:
             data = data[end.send(data) :]
     return data
-
-
-def _user(client: socket.socket) -> int:
-    """Return the user of the process that connected (SO_PEERCRED, unix(7))."""
-    credentials = struct.Struct("3i")
-    found = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, credentials.size)
-    uid: int = credentials.unpack(found)[1]
-    return uid

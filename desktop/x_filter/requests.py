@@ -16,6 +16,8 @@ NO_OPERATION, UNASSIGNED = 127, 126
 MOST_RESOURCES = 1 << 18
 """Windows, pixmaps or pictures of a client that the filter remembers."""
 MOST_GRANTS = 256
+_POINTER_ROOT = 1
+"""In place of a window: the focus follows the pointer; 0 is none."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ class XClient:
         return number & ~self.mask in self.agents.bases
 
     def hears(self, window: int) -> bool:
-        """Return True for a window whose keys and pointer the client may be told of."""
+        """Return True for a window whose key and pointer events the client may select."""
         return self.owns(window) and window not in self.guests
 
     def grant(self, window: int, name: int) -> None:
@@ -163,7 +165,7 @@ def own(*offsets: int, none: Iterable[int] = (), agents: Iterable[int] = ()) -> 
 
 
 def hearing(offset: int) -> Rule:
-    """Return a rule: the id is a window whose keys the client may be told of."""
+    """Return a rule: the id is a window whose key events the client may select."""
 
     def rule(client: XClient, request: XRequest) -> Verdict:
         return None if client.hears(client.id_at(request.body, offset)) else request.ignored()
@@ -189,6 +191,12 @@ def of_agent(offset: int) -> Rule:
         return None if client.of_agent(client.id_at(request.body, offset)) else request.ignored()
 
     return rule
+
+
+def focus(client: XClient, request: XRequest) -> Verdict:
+    """Let the focus go to a window of a client of the filter, or to none or the pointer's root."""
+    window = client.id_at(request.body, 0)
+    return None if window <= _POINTER_ROOT or client.of_agent(window) else request.ignored()
 
 
 def values_of(client: XClient, body: bytes, mask_at: int) -> dict[int, int] | None:

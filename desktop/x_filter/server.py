@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self
 
-from deskhand.desktop.x11.x_setup import with_cookie
+from deskhand.desktop.x11.sockets import exactly, set_up
 
 from .extension_rules import EXTENSIONS
 from .stream import MESSAGE_BYTES
 
 MANAGERS = (b"WM_S0", b"_NET_SYSTEM_TRAY_S0", b"_NET_WM_CM_S0", b"_XSETTINGS_S0")
 """Selections by which a client manages the display (ICCCM, 2.8; EWMH; XSETTINGS)."""
-_LITTLE_ENDIAN_11_0 = b"l\0\x0b" + bytes(9)
 _QUERY_EXTENSION, _INTERN_ATOM = 98, 16
 
 
@@ -37,11 +36,7 @@ class Server:
         """
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(path)
-            client.sendall(with_cookie(_LITTLE_ENDIAN_11_0, cookie))
-            accepted, units = struct.unpack("<B5xH", _exactly(client, 8))
-            _exactly(client, 4 * units)
-            if accepted != 1:
-                raise ConnectionRefusedError("X refused the cookie")
+            set_up(client, cookie)
             opcodes = {}
             for name in EXTENSIONS:
                 present, opcode = struct.unpack_from("8xBB", _asked(client, _QUERY_EXTENSION, name))
@@ -71,14 +66,4 @@ def _asked(client: socket.socket, opcode: int, name: bytes) -> bytes:
     padded = name + bytes(-len(name) % 4)
     head = struct.pack("<BxHHxx", opcode, 2 + len(padded) // 4, len(name))
     client.sendall(head + padded)
-    return _exactly(client, MESSAGE_BYTES)
-
-
-def _exactly(client: socket.socket, length: int) -> bytes:
-    found = b""
-    while len(found) < length:
-        piece = client.recv(length - len(found))
-        if not piece:
-            raise ConnectionError("the server hung up")
-        found += piece
-    return found
+    return exactly(client, MESSAGE_BYTES)
