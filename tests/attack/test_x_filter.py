@@ -7,8 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
+from deskhand.desktop.agent_helper.worker.process import MOST_FILTER_BYTES
 from tests.attack.attackers import MAGENTA_PAGE, magenta, output, show_magenta
 from tests.attack.test_private_take_over import Spies, cookie_in, focused, folder_of, seen
 from tests.live_trees import names_below
@@ -25,6 +27,11 @@ X_SOCKETS = Path("/tmp/.X11-unix")
 def desktop(tmp_path: Path) -> Iterator[Service]:
     with service(tmp_path / "errors.log", "desktop") as found:
         yield found
+
+
+def filter_of(desktop: Service) -> psutil.Process:
+    [found] = [one for one, name in names_below(desktop.ready["pid"]).items() if name == "x-filter"]
+    return found
 
 
 def attacked(desktop: Service, mode: str) -> str:
@@ -100,9 +107,15 @@ def test_clients_of_the_agent_leave_connections_for_others(desktop: Service) -> 
     assert desktop.http.get("/api/v0/desktop/screenshot").status_code == 200
 
 
+def test_clients_cannot_make_the_filter_take_the_memory_of_the_machine(desktop: Service) -> None:
+    limits = Path(f"/proc/{filter_of(desktop).pid}/limits").read_text().splitlines()
+    [data] = [line.split() for line in limits if line.startswith("Max data size")]
+    assert data[3:5] == [str(MOST_FILTER_BYTES)] * 2
+
+
 def test_a_filter_that_ends_is_started_again_and_others_go_on(desktop: Service) -> None:
     server = desktop.get("/api/v0/desktop")["xserver"]["pid"]
-    [found] = [one for one, name in names_below(desktop.ready["pid"]).items() if name == "x-filter"]
+    found = filter_of(desktop)
     found.kill()
     found.wait()
     count, _ = json.loads(attacked(desktop, "clients"))

@@ -48,8 +48,7 @@ class HelperStart:
     def parse(cls, line: bytes) -> "HelperStart":
         """Read the message."""
         body = json.loads(line)
-        user = None if body["user"] is None else (body["user"][0], body["user"][1])
-        service = None if body["service"] is None else (body["service"][0], body["service"][1])
-        roots, groups = tuple(body["roots"]), tuple(body["groups"])
-        pictures = body["pictures"]
-        return cls(body["environment"], roots, user, body["umask"], groups, pictures, service)
+        # JSON has no tuples.
+        for name in ("roots", "groups", "user", "service"):
+            body[name] = None if body[name] is None else tuple(body[name])
+        return cls(**body)
