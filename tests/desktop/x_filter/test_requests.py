@@ -10,6 +10,7 @@ from deskhand.desktop.x_filter.requests import (
     XClient,
     XRequest,
     allowed,
+    focus,
     hearing,
     ignored,
     of_agent,
@@ -91,6 +92,13 @@ def test_a_rule_for_clients_of_the_filter(client: XClient) -> None:
     assert of_agent(0)(client, naming(0x600001)) is None
     assert of_agent(0)(client, naming(5)) == naming(5).ignored()
     assert allowed(client, naming(5)) is None
+
+
+def test_the_focus_goes_to_windows_of_clients_of_the_filter_or_to_none(client: XClient) -> None:
+    for window in (0, 1, BASE, 0x600001):
+        assert focus(client, naming(window)) is None
+    for window in (2, 5, 0x800001):
+        assert focus(client, naming(window)) == naming(window).ignored()
 
 
 def test_values_are_read_and_written_by_their_bits(client: XClient) -> None:
