@@ -1,4 +1,4 @@
-"""The debugging pipe of a desktop's browser, as pages see it."""
+"""What pages and processes show of how a desktop's browser is started."""
 
 import json
 
@@ -35,3 +35,5 @@ def test_pages_do_not_see_the_debugging_pipe(desktop: Service) -> None:
     assert seen["above"] < TOOLBARS
     # No port, which programs of the agent could reach.
     assert not any("--remote-debugging-port" in line for line in command_lines(desktop))
+    # No process draws pages of the browser itself, such as suggestions of the address bar.
+    assert not any("--top-chrome-webui" in line for line in command_lines(desktop))
