@@ -61,9 +61,14 @@ def with_samples(data: bytes, count: int) -> bytes:
     return bytes(changed)
 
 
+def ordinary(folder: Path) -> Path:
+    path = folder / "good.mp4"
+    encoded(path, 320, 180, 8)
+    return path
+
+
 def craft(folder: Path) -> dict[str, Path]:
-    paths = {name: folder / f"{name}.mp4" for name in VIDEOS}
-    encoded(paths["good"], 320, 180, 8)
+    paths = {name: folder / f"{name}.mp4" for name in VIDEOS} | {"good": ordinary(folder)}
     paths["hangs"].write_bytes(with_samples(paths["good"].read_bytes(), 3_000_000))
     encoded(paths["huge"], 16384, 8192, 1)
     assert max(path.stat().st_size for path in paths.values()) < 10_000_000
@@ -176,8 +181,7 @@ def test_a_crafted_screenshot_causes_one_422_and_nothing_else(
 ) -> None:
     data = tmp_path / "data"
     (data / "files").mkdir(parents=True)
-    videos = craft(tmp_path)
-    asyncio.run(fill(data, videos))
+    asyncio.run(fill(data, {"good": ordinary(tmp_path)}))
     asyncio.run(fill_conversation(data, crafted()))
     arguments = ("up", "--listen", "127.0.0.1:0", "--data-dir", str(data), "--model", TOUR)
     with service(tmp_path / "errors.log", *arguments, environment=SOON) as plane:

@@ -13,7 +13,7 @@ import pytest
 from deskhand.desktop.fork_server.server import TITLE as FORK_SERVER
 from tests.attack.crafted_picture import bomb, fill_conversation
 from tests.attack.relocated import Installation, installation, user
-from tests.attack.test_decoder import TOUR, check_screenshot, craft, fill, hanging, picture
+from tests.attack.test_decoder import SOON, TOUR, check_screenshot, craft, fill, hanging, picture
 from tests.live_trees import paths_below, statuses_below
 from tests.system.gated_model import COLOURS, gated_model, painted_report, painting
 from tests.system.services import Json, Service, service, until
@@ -122,7 +122,7 @@ def test_crafted_videos_and_pictures_cause_one_422_each_and_nothing_else(
     data.chmod(0o700)
     for path in (data, *data.rglob("*")):
         os.chown(path, user().pw_uid, user().pw_gid)
-    with plane_in(installed, data, "--model", TOUR) as plane:
+    with plane_in(installed, data, "--model", TOUR, environment=SOON) as plane:
         assert_rightless(plane)
         check_screenshot(plane, "it needs too much memory")
         assert picture(plane, "huge").status_code == 422
