@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from tests.cluster.groups import GroupScheduling
 from tests.marked_files import may_hold
 from tests.postgres_server import ChosenServer, postgres_server
+from tests.system import loaded
 from tests.work_order import ordered, shares, shuffled
 
 # A shell starts what it runs in the background with this ignored, and so would all our children.
@@ -89,6 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # Most tests serve their pages on the host; those of the default set an empty text.
         os.environ.setdefault("DESKHAND_EGRESS", "open")
         os.environ["DESKHAND_RUN_DIR"] = str(_run.enter_context(_run_folder()))
+        loaded.start()
     # Each worker has a server of its own.
     if config.getoption("postgresql"):
         ChosenServer.server = _run.enter_context(postgres_server())

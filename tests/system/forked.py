@@ -1,24 +1,19 @@
 """``deskhand desktop``, forked as the desktops of control planes are.
 
-A worker has one process that has loaded what desktops need, this module. It forks the fork servers
-of the worker's desktops, one for each environment, and those of its control planes. Desktops on
-another host have fork servers that are executed there. All of them end with the worker.
+Fork servers are children of a process of the run (`loaded`): those of a worker's desktops, one for
+each environment, and those of its control planes. Desktops on another host have fork servers that
+are executed there. All of them end with the worker.
 """
 
 import atexit
 import ctypes
-import gc
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from typing import IO
 
@@ -26,11 +21,11 @@ from deskhand.desktop.client.command import service_command
 from deskhand.desktop.launch.channel import Channel, ChannelClosed
 from deskhand.desktop.launch_port.fork_launch import (
     LOAD_SECONDS,
-    ROOM,
     ForkServerConnection,
     ForkServerLost,
 )
-from deskhand.desktop.launch_port.launch_port import ONE_THREAD, LaunchDescriptors
+from deskhand.desktop.launch_port.launch_port import LaunchDescriptors
+from tests.system.loaded import address
 
 CLONE_FS, CLONE_NEWNS, CLONE_NEWNET = 0x200, 0x2_0000, 0x4000_0000
 """Of <linux/sched.h>."""
@@ -115,7 +110,9 @@ def _server(environment: Mapping[str, str], host: int | None) -> ForkServerConne
     key = frozenset(chosen.items()), host
     if key not in _servers:
         _servers[key] = (
-            ForkServerConnection.at(fork_servers(), chosen) if host is None else _on(host, chosen)
+            ForkServerConnection.at(address("desktops"), chosen)
+            if host is None
+            else _on(host, chosen)
         )
         atexit.register(_servers[key].close)
     if not _servers[key].is_ready(LOAD_SECONDS):
@@ -143,61 +140,21 @@ def _join(host: int) -> None:
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-@cache
-def fork_servers() -> Path:
-    """Return the socket where each connection has a fork server, only for the worker's user."""
-    folder = Path(tempfile.mkdtemp(prefix="deskhand-forks-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "socket"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-        listening.bind(str(path))
-        listening.listen()
-        life, theirs = socket.socketpair()
-        files = listening.fileno(), theirs.fileno()
-        with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "tests.system.forked", *map(str, files), ROOM],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                pass_fds=files,
-                cwd="/",
-                env={**os.environ, ONE_THREAD: "1", "PYTHONPATH": str(Path(__file__).parents[2])},
-                start_new_session=True,
-                umask=0o022,
-            )
-    atexit.register(process.wait)
-    atexit.register(life.close)
-    return path
-
-
-def main() -> None:
-    """Fork a fork server for each connection, until the worker has closed its socket."""
-    from deskhand.desktop.fork_server.server import serve
+def load() -> None:
+    """Import what a desktop imports."""
     from deskhand.desktop.service.preload import preload_all
 
     preload_all()
-    gc.collect()
-    gc.freeze()
-    # The kernel reaps the fork servers.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    listening, life = (socket.socket(fileno=int(one)) for one in sys.argv[1:3])
-    while life not in select.select([listening, life], [], [])[0]:
-        end, _ = listening.accept()
-        if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            listening.close()
-            life.close()
-            os.setsid()
-            try:
-                request, _ = Channel(end).receive()
-            except ChannelClosed:
-                os._exit(0)
-            os.environ.clear()
-            os.environ.update(request["environment"])
-            serve(end.detach())
-            os._exit(0)
-        end.close()
 
 
-if __name__ == "__main__":
-    main()
+def serve(connection: socket.socket) -> None:
+    """Be the fork server that a connection asks for, until it is closed."""
+    from deskhand.desktop.fork_server import server
+
+    try:
+        request, _ = Channel(connection).receive()
+    except ChannelClosed:
+        return
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    server.serve(connection.detach())

@@ -1,7 +1,8 @@
 """``deskhand up`` without its imports, which are two thirds of what its start costs.
 
-A worker has one process that has imported what a control plane imports. It forks those that
-`service` starts, and ends with the worker. What is tested of the start itself is executed.
+A process of the run has imported what a control plane imports (`loaded`). A child of it for each
+worker forks those that `service` starts, and ends with the worker. What is tested of the start
+itself is executed.
 """
 
 import atexit
@@ -9,7 +10,6 @@ import os
 import select
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO
 
 from deskhand.desktop.launch.channel import Channel, ChannelClosed
-from deskhand.desktop.launch_port.launch_port import ONE_THREAD
 from tests.system.forked import ForkedProcess, open_log
+from tests.system.loaded import address
 
 READY_SECONDS = 60.0
 
@@ -69,30 +69,26 @@ def fork_plane(
 @cache
 def _parent() -> Channel:
     """Return the channel to the process that forks, which ends with the worker."""
-    end, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with theirs:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tests.system.forked_planes", str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=(theirs.fileno(),),
-            env={**os.environ, ONE_THREAD: "1", "PYTHONPATH": str(Path(__file__).parents[2])},
-            # An interrupt of the terminal is the worker's.
-            start_new_session=True,
-        )
-    found = Channel(end)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    connection.connect(str(address("planes")))
+    found = Channel(connection)
     assert select.select([found], [], [], READY_SECONDS)[0], "no control plane can be forked"
     found.receive()
-    atexit.register(process.wait)
     atexit.register(found.close)
     return found
 
 
-def main() -> None:
-    """Fork a control plane for each request."""
+def load() -> None:
+    """Import what a control plane imports before its first answer and soon afterwards."""
+    import deskhand.tools.agents.providers.anthropic.account
+    import deskhand.tools.commands.up  # noqa: F401
+
+
+def serve(connection: socket.socket) -> None:
+    """Fork a control plane for each request, until the connection is closed."""
     from deskhand.tools import cli
 
-    _load()
-    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    channel = Channel(connection)
     ended, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
@@ -130,12 +126,6 @@ def main() -> None:
             os.close(descriptor)
 
 
-def _load() -> None:
-    """Import what a control plane imports before its first answer and soon afterwards."""
-    import deskhand.tools.agents.providers.anthropic.account
-    import deskhand.tools.commands.up  # noqa: F401
-
-
 def _reap(statuses: dict[int, int]) -> None:
     while True:
         try:
@@ -149,7 +139,3 @@ def _reap(statuses: dict[int, int]) -> None:
         with suppress(BrokenPipeError):
             os.write(written, str(os.waitstatus_to_exitcode(status)).encode())
         os.close(written)
-
-
-if __name__ == "__main__":
-    main()

@@ -19,8 +19,9 @@ import httpx2
 
 from deskhand.desktop.launch_port.fork_launch import MODE
 from deskhand.vncbridge.auth.request_headers import PAGE_KEY
-from tests.system.forked import ForkedProcess, fork_desktop, fork_servers
+from tests.system.forked import ForkedProcess, fork_desktop
 from tests.system.forked_planes import fork_plane
+from tests.system.loaded import address
 
 DESKHAND = str(Path(sys.executable).with_name("deskhand"))
 SLOWNESS = float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
@@ -129,7 +130,7 @@ def service(
     """
     chosen = {**os.environ, **(environment or {})}
     if arguments[0] == "up" and not program and EXECUTED not in os.environ:
-        chosen[MODE] = (environment or {}).get(MODE) or str(fork_servers())
+        chosen[MODE] = (environment or {}).get(MODE) or str(address("desktops"))
     process = _started(errors, arguments, chosen, program, host)
     try:
         assert process.stdout is not None

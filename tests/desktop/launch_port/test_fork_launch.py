@@ -14,7 +14,7 @@ from deskhand.desktop.launch_port.fork_launch import MODE, ForkLaunch
 from deskhand.desktop.launch_port.launch_port import LaunchDescriptors, LaunchSpec
 from deskhand.desktop.network.egress import parse_egress
 from tests.live_trees import running
-from tests.system import forked
+from tests.system.loaded import address
 
 PATIENCE = 60.0
 SPEC = LaunchSpec("00000001", parse_egress("open", [], []))
@@ -57,7 +57,7 @@ def fork_servers() -> Callable[[], list[psutil.Process]]:
         return [process for process, line in commands.items() if not names.isdisjoint(line)]
 
     names = {TITLE[0], "deskhand.desktop.fork_server"}
-    # Other tests of this worker have those of tests/system/forked.py.
+    # Another test of this worker may have one for another host (tests/system/forked.py).
     others = found()
     return lambda: [process for process in found() if process not in others]
 
@@ -101,7 +101,7 @@ def test_without_a_fork_server_each_desktop_is_executed(
 
 
 def test_with_a_path_the_fork_server_comes_from_a_socket(tmp_path: Path) -> None:
-    with launch(tmp_path, str(forked.fork_servers())) as desktops:
+    with launch(tmp_path, str(address("desktops"))) as desktops:
         assert desktops.prepare()
         assert is_forked(desktops, tmp_path)
 
