@@ -20,6 +20,7 @@ from typing import Protocol, Self
 from deskhand.desktop.agent_helper.launch import HelperProcess
 from deskhand.desktop.agent_helper.restarts import pause
 from deskhand.desktop.errors import DisplayGone
+from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.server_files import X_SOCKETS
 from deskhand.desktop.x11.sockets import await_client, end_listening, listening
 from deskhand.desktop.x_filter.start_message import FilterStart, send
@@ -150,6 +151,8 @@ class AgentFilter:
         self._start = FilterStart(
             *(str(display.server_socket), cookie.hex(), tuple(display.users), MOST_CLIENTS)
         )
+        self.processes = ClientProcesses.empty()
+        """Processes of the clients, as the filter notes them; until this is closed."""
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self._helper: HelperProcess | None = None
@@ -161,7 +164,11 @@ class AgentFilter:
         Raises:
             OSError: If it cannot be started.
         """
-        self._helper = self._started()
+        try:
+            self._helper = self._started()
+        except BaseException:
+            self.processes.close()
+            raise
         self._thread.start()
         return self
 
@@ -178,11 +185,14 @@ class AgentFilter:
                 with suppress(OSError):
                     self._helper.connection.shutdown(socket.SHUT_RDWR)
         self._thread.join()
+        self.processes.close()
 
     def _started(self) -> HelperProcess:
         listener = self._sockets.of_agent
         helper = self._sockets.display.forks.start_filter()
-        send(helper.connection, self._start, listener)
+        # Those of the last filter have ended with it.
+        self.processes.clear()
+        send(helper.connection, self._start, listener, self.processes)
         return helper
 
     def _keep(self) -> None:

@@ -22,7 +22,7 @@ from deskhand.desktop.x11.sockets import (
     end_listening,
     exactly,
     listening,
-    user_of,
+    peer_of,
 )
 from deskhand.desktop.x11.x_setup import HEAD_BYTES, presented, setup_bytes, with_cookie
 
@@ -99,7 +99,7 @@ class DeferredSocket:
             while True:
                 client, _ = listener.accept()
                 client.setblocking(True)
-                user = user_of(client)
+                user = peer_of(client).user
                 if user in self._users:
                     # The X server would see the user of this process.
                     by_user = bool(trusted) and user == self._trusted_user

@@ -135,8 +135,10 @@ class DisplayInstance:
             # The exit stack closes the health check after all connections: closing one of those
             # may block on a hung server until the check kills it.
             stack.enter_context(HealthCheck(self.xserver))
+            processes = None
             if options.sockets is not None:
-                stack.enter_context(AgentFilter(options.sockets, self.xserver.cookie))
+                agents = AgentFilter(options.sockets, self.xserver.cookie)
+                processes = stack.enter_context(agents).processes
             address = (self.xserver.display, self.xserver.xauthority)
             name = "" if self.number == 1 else f".{self.number}"
             self.session = stack.enter_context(
@@ -162,7 +164,7 @@ class DisplayInstance:
                 Framebuffer(*address, instance=name, counter=self._counter)
             )
             self._opened = self.framebuffer
-            self.input = stack.enter_context(XTestInput(*address, self._acted))
+            self.input = stack.enter_context(XTestInput(*address, self._acted, processes))
             self.windows = stack.enter_context(X11Windows(*address))
             self.clipboard = stack.enter_context(X11Clipboard(*address))
             self.selections = stack.enter_context(PrivateSelections(*address, self.clipboard))

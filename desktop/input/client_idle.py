@@ -13,6 +13,7 @@ from typing import Any
 import xcffib
 import xcffib.res
 
+from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.connection import has_extension
 
 _POLL_SECONDS = 0.005
@@ -23,11 +24,15 @@ _LONGEST_SECONDS = 4.0
 class FocusedClient:
     """Process of the focused client, found through the X-Resource extension.
 
-    The caller owns the connection and handles its errors, except those of windows that vanish.
+    Of a client behind a filter the extension has the process of the filter, and ``processes`` has
+    the client's own. The caller owns the connection and handles its errors, except those of
+    windows that vanish.
     """
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, processes: ClientProcesses | None = None) -> None:
         self._connection = connection
+        self._processes = processes
+        self._mask: int = connection.get_setup().resource_id_mask
         self._supported = has_extension(connection, b"X-Resource")
         if self._supported:
             self._resources = connection(xcffib.res.key)
@@ -35,11 +40,15 @@ class FocusedClient:
     def wait_idle(self) -> None:
         """Wait until the main thread of the process sleeps, for `_LONGEST_SECONDS` at most.
 
-        Returns at once if the process is unknown.
+        The filter in front of it must have passed everything on, but may serve others. Returns at
+        once if the process is unknown.
         """
-        process = self._process()
-        if process is None:
+        window = self._connection.core.GetInputFocus().reply().focus
+        known = self._known_process(window)
+        if known is None:
             return
+        behind = self._processes.find(window, self._mask) if self._processes else 0
+        process, before = (behind, known) if behind else (known, None)
         deadline = time.monotonic() + _LONGEST_SECONDS
         previous, same = "", 0
         while same < _SAME_IN_A_ROW and time.monotonic() < deadline:
@@ -47,12 +56,14 @@ class FocusedClient:
             # round trip after that one.
             self._connection.core.GetInputFocus().reply()
             state = _sleep_signature(process)
+            if before is not None and not _sleep_signature(before):
+                state = ""
             same = same + 1 if state and state == previous else 0
             previous = state
             time.sleep(_POLL_SECONDS)
 
-    def _process(self) -> int | None:
-        window = self._connection.core.GetInputFocus().reply().focus
+    def _known_process(self, window: int) -> int | None:
+        """Return the process that the server knows for the client of a window."""
         # Focus 0 is None, 1 is PointerRoot (SetInputFocus).
         if not self._supported or window <= 1:
             return None

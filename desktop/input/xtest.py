@@ -29,6 +29,7 @@ import xcffib.xtest
 
 from deskhand.desktop.errors import ActionFailed, DisplayGone, UntypableText
 from deskhand.desktop.geometry import Point
+from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.connection import LOST, connect, screen_of
 
 from .client_idle import FocusedClient
@@ -57,15 +58,21 @@ class XTestInput:
     """Injects input events, and tracks which keys and buttons are down.
 
     ``on_input`` is called after the events were sent, for example with the framebuffer's
-    ``glance``. Methods may be called from any thread; they run one at a time.
+    ``glance``; ``processes`` are those of clients behind a filter. Methods may be called from any
+    thread; they run one at a time.
     """
 
     def __init__(
-        self, display: str, xauthority: Path, on_input: Callable[[], None] = lambda: None
+        self,
+        display: str,
+        xauthority: Path,
+        on_input: Callable[[], None] = lambda: None,
+        processes: ClientProcesses | None = None,
     ) -> None:
         self._display = display
         self._xauthority = xauthority
         self._on_input = on_input
+        self._processes = processes
         self._lock = threading.Lock()
         self._connection: Any = None
         self._bindings = Bindings()
@@ -152,7 +159,7 @@ class XTestInput:
 
     def _prepare(self) -> None:
         self._xtest = self._connection(xcffib.xtest.key)
-        self._client = FocusedClient(self._connection)
+        self._client = FocusedClient(self._connection, self._processes)
         setup = self._connection.get_setup()
         self._root = screen_of(self._connection).root
         self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)

@@ -5,11 +5,19 @@ import socket
 import struct
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from .x_setup import with_cookie
 
 _LITTLE_ENDIAN_11_0 = b"l\0\x0b" + bytes(9)
 _UCRED = struct.Struct("3i")
+
+
+class Peer(NamedTuple):
+    """A process that has connected to a Unix socket, and its user."""
+
+    process: int
+    user: int
 
 
 def set_up(client: socket.socket, cookie: bytes) -> None:
@@ -43,11 +51,10 @@ def exactly(end: socket.socket, length: int) -> bytes:
     return found
 
 
-def user_of(client: socket.socket) -> int:
-    """Return the user of the process that connected (SO_PEERCRED, unix(7))."""
+def peer_of(client: socket.socket) -> Peer:
+    """Return the process that connected (SO_PEERCRED, unix(7))."""
     found = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-    uid: int = _UCRED.unpack(found)[1]
-    return uid
+    return Peer(*_UCRED.unpack(found)[:2])
 
 
 def listening(path: Path, mode: int, backlog: int) -> socket.socket:

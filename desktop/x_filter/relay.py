@@ -13,10 +13,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from deskhand.desktop.x11.sockets import user_of
+from deskhand.desktop.x11.client_processes import ClientProcesses
+from deskhand.desktop.x11.sockets import Peer, peer_of
 from deskhand.desktop.x11.x_setup import HEAD_BYTES, setup_bytes, with_cookie
 
-from .requests import Agents
+from .requests import Agents, XClient
 from .server import Server
 from .start_message import FilterStart, received
 from .stream import FilteredStream, NoXProtocol
@@ -32,9 +33,9 @@ _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 def serve(service: socket.socket) -> None:
     """Relay as the service's first message says, until the service closes the socket."""
-    start, listener = received(service)
+    start, listener, processes = received(service)
     server = Server.at(start.server, bytes.fromhex(start.cookie))
-    relay = Relay(listener, server, start)
+    relay = Relay(listener, server, start, processes)
     relay.watch(service, _READ, lambda _: relay.stop())
     relay.run()
 
@@ -42,8 +43,15 @@ def serve(service: socket.socket) -> None:
 class Relay:
     """All clients of one listening socket."""
 
-    def __init__(self, listener: socket.socket, server: Server, start: FilterStart) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        server: Server,
+        start: FilterStart,
+        processes: ClientProcesses,
+    ) -> None:
         self.server = server
+        self.processes = processes
         self.agents = Agents()
         self.buffer = memoryview(bytearray(CHUNK_BYTES))
         self._listener = listener
@@ -86,14 +94,14 @@ class Relay:
         with suppress(OSError):
             client, _ = self._listener.accept()
             client.setblocking(False)
-            user = user_of(client)
-            reason = self._refusal(user)
+            peer = peer_of(client)
+            reason = self._refusal(peer.user)
             if reason and self._refused >= _MOST_REFUSED:
                 client.close()
                 return
             self._refused += bool(reason)
-            self._counts[user] += not reason
-            Link(self, client, user, reason).open()
+            self._counts[peer.user] += not reason
+            Link(self, client, peer, reason).open()
 
     def _refusal(self, user: int) -> str:
         """Return why a user may have no more clients, or nothing."""
@@ -114,16 +122,18 @@ class ServerSide(NamedTuple):
 class Link:
     """One client, and its connection to the server after its setup request."""
 
-    def __init__(self, relay: Relay, client: socket.socket, user: int, refusal: str) -> None:
+    def __init__(self, relay: Relay, client: socket.socket, peer: Peer, refusal: str) -> None:
         self._relay = relay
         self._client = client
-        self._user = user
+        self._peer = peer
         self._refusal = refusal
         self._upstream: ServerSide | None = None
         self._setup = b""
         self._to_server = self._to_client = memoryview(b"")
         """What the other side has not taken yet; meanwhile no more is read."""
         self._open = True
+        self._noted = False
+        """Whether the table has the client's process."""
 
     def open(self) -> None:
         """Wait for the client's setup request."""
@@ -166,7 +176,10 @@ class Link:
             self._to_server = _sent(server, self._to_server)
         if events & _READ and not self._to_client:
             data = self._read(server)
-            self._to_client = _sent(self._client, memoryview(stream.to_client(data)))
+            passed = stream.to_client(data)
+            if not self._noted and stream.client.base > 0:
+                self._note(stream.client, self._peer.process)
+            self._to_client = _sent(self._client, memoryview(passed))
 
     def _read(self, end: socket.socket) -> bytes:
         count = end.recv_into(self._relay.buffer)
@@ -203,17 +216,23 @@ class Link:
             of_server = (0 if self._to_client else _READ) | (_WRITE if self._to_server else 0)
             self._relay.watch(self._upstream.server, of_server, self._on_server)
 
+    def _note(self, client: XClient, process: int) -> None:
+        self._noted = bool(process)
+        self._relay.processes.note(client.base, client.mask, process)
+
     def _close(self) -> None:
         self._open = False
         ends = [self._client]
         if self._upstream is not None:
             # Before the server can give the ids to another client.
             self._upstream.stream.close()
+            if self._noted:
+                self._note(self._upstream.stream.client, 0)
             ends.append(self._upstream.server)
         for end in ends:
             self._relay.watch(end, 0, self._on_client)
             end.close()
-        self._relay.left(self._user, refused=bool(self._refusal))
+        self._relay.left(self._peer.user, refused=bool(self._refusal))
 
 
 def refusal_message(order: str, reason: str) -> bytes:

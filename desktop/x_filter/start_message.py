@@ -1,8 +1,10 @@
-"""First message to the filter's process, which comes with the listening socket."""
+"""First message to the filter's process, with the listening socket and the table of processes."""
 
 import json
 import socket
 from dataclasses import asdict, dataclass
+
+from deskhand.desktop.x11.client_processes import ClientProcesses
 
 _LONGEST = 4096
 
@@ -21,20 +23,27 @@ class FilterStart:
     """Clients that one of them may have at the same time."""
 
 
-def send(service: socket.socket, start: FilterStart, listener: socket.socket) -> None:
+def send(
+    service: socket.socket,
+    start: FilterStart,
+    listener: socket.socket,
+    processes: ClientProcesses,
+) -> None:
     """Send the message."""
-    socket.send_fds(service, [json.dumps(asdict(start)).encode()], [listener.fileno()])
+    files = [listener.fileno(), processes.descriptor]
+    socket.send_fds(service, [json.dumps(asdict(start)).encode()], files)
 
 
-def received(service: socket.socket) -> tuple[FilterStart, socket.socket]:
-    """Return the message and the listening socket.
+def received(service: socket.socket) -> tuple[FilterStart, socket.socket, ClientProcesses]:
+    """Return the message, the listening socket and the table of the clients' processes.
 
     Raises:
         ConnectionError: If the service has ended.
     """
-    data, descriptors, _, _ = socket.recv_fds(service, _LONGEST, 1)
+    data, descriptors, _, _ = socket.recv_fds(service, _LONGEST, 2)
     if not descriptors:
         raise ConnectionError("the service has ended")
     fields = json.loads(data)
     start = FilterStart(**{**fields, "users": tuple(fields["users"])})
-    return start, socket.socket(fileno=descriptors[0])
+    listener, table = descriptors
+    return start, socket.socket(fileno=listener), ClientProcesses(table)

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from deskhand.desktop.input.keys import keysyms_of_text
+from tests.live_trees import commands_below
 from tests.system.services import PATIENCE, Service, service, x_display
 from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area, typed
 from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
@@ -100,6 +101,24 @@ def test_they_arrive_while_the_machine_is_busy(
 ) -> None:
     with busy(2):
         assert_all_arrive(pairs, text)
+
+
+def test_they_arrive_at_a_program_that_stands_still_for_a_second(
+    pairs: Sequence[DesktopAndTarget],
+) -> None:
+    desktop, terminal = pairs[0]
+    commands = commands_below(desktop.ready["pid"]).items()
+    (program,) = (process for process, line in commands if line[0] == "xterm")
+    program.suspend()
+    try:
+        with ThreadPoolExecutor() as threads:
+            found = threads.submit(terminal.received, IDEOGRAPHS)
+            # Keycodes have other meanings only after the program has read the keys before.
+            wait([found], 1)
+            program.resume()
+            assert difference(IDEOGRAPHS, found.result()) == ""
+    finally:
+        program.resume()
 
 
 def test_ideographs_arrive_after_a_person_typed_others(
