@@ -13,7 +13,7 @@ _LITTLE_ENDIAN_11_0 = b"l\0\x0b" + bytes(9)
 _UCRED = struct.Struct("3i")
 
 
-class Peer(NamedTuple):
+class SocketPeer(NamedTuple):
     """A process that has connected to a Unix socket, and its user."""
 
     process: int
@@ -51,10 +51,10 @@ def exactly(end: socket.socket, length: int) -> bytes:
     return found
 
 
-def peer_of(client: socket.socket) -> Peer:
+def peer_of(client: socket.socket) -> SocketPeer:
     """Return the process that connected (SO_PEERCRED, unix(7))."""
     found = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-    return Peer(*_UCRED.unpack(found)[:2])
+    return SocketPeer(*_UCRED.unpack(found)[:2])
 
 
 def listening(path: Path, mode: int, backlog: int) -> socket.socket:

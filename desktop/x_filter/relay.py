@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from deskhand.desktop.x11.client_processes import ClientProcesses
-from deskhand.desktop.x11.sockets import Peer, peer_of
+from deskhand.desktop.x11.sockets import SocketPeer, peer_of
 from deskhand.desktop.x11.x_setup import HEAD_BYTES, setup_bytes, with_cookie
 
 from .requests import Agents, XClient
@@ -122,7 +122,7 @@ class ServerSide(NamedTuple):
 class Link:
     """One client, and its connection to the server after its setup request."""
 
-    def __init__(self, relay: Relay, client: socket.socket, peer: Peer, refusal: str) -> None:
+    def __init__(self, relay: Relay, client: socket.socket, peer: SocketPeer, refusal: str) -> None:
         self._relay = relay
         self._client = client
         self._peer = peer
