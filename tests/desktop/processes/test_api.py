@@ -100,9 +100,11 @@ def test_a_repeated_call_returns_its_process_even_when_that_is_forgotten(
     assert canceled.json()["body"] == {"id": process_id, "started": True}
 
 
-def test_the_cancel_of_a_start_that_failed_returns_its_response(service: Service) -> None:
+def test_the_cancel_of_a_start_that_failed_returns_its_response(
+    service: Service, tmp_path: Path
+) -> None:
     headers = {"Deskhand-Chat-Id": str(uuid4()), "Deskhand-Tool-Call-Id": "failed"}
-    body = {"command": "true", "workdir": "/nonexistent"}
+    body = {"command": "true", "workdir": str(tmp_path / "none")}
     failed = service.request("POST", "/api/v0/processes/start", headers=headers, json=body)
     canceled = service.request("POST", "/api/v0/tool-calls/failed/cancel", headers=headers).json()
     assert (canceled["received"], canceled["started"], canceled["canceled"]) == (True, False, False)
