@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -17,6 +16,7 @@ from tests.attack.test_secrets import (
     enter_field,
     every,
     field_focused,
+    field_ref,
 )
 from tests.system.reporting_page import PageHandler, serving
 from tests.system.services import PATIENCE, Json, Service, tidy, until
@@ -139,18 +139,33 @@ def bank() -> Iterator[Bank]:
         yield found
 
 
-@pytest.fixture
-def desktop(tmp_path: Path) -> Iterator[Service]:
-    """A desktop whose browser reports its widgets from the start."""
-    with tidy(tmp_path / "errors.log") as found:
+@pytest.fixture(scope="module")
+def one_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A desktop whose browser reports its widgets, with a tab that stays."""
+    with tidy(tmp_path_factory.mktemp("fields") / "errors.log") as found:
         found.get(TREE)
+        open_tab(found, "about:blank")
+        until(lambda: "about:blank" in str(found.get(TREE)), "the first tab")
         yield found
+
+
+@pytest.fixture
+def desktop(one_desktop: Service) -> Iterator[Service]:
+    """The same; the tab that a test opens there is closed after it."""
+    yield one_desktop
+    assert one_desktop.http.delete("/api/v0/desktop/secrets").is_success
+    one_desktop.act(action="key", text="ctrl+w")
+    until(lambda: not field_ref(one_desktop), "the end of the tab")
+
+
+def open_tab(desktop: Service, url: str) -> None:
+    command = f"browser '{url}' > /dev/null 2>&1 &"
+    desktop.post("/api/v0/processes/start", {"command": command})
 
 
 def browse(desktop: Service, url: str) -> None:
     """Open a page, and return when its field has the focus and the desktop knows that."""
-    command = f"browser '{url}' > /dev/null 2>&1 &"
-    desktop.post("/api/v0/processes/start", {"command": command})
+    open_tab(desktop, url)
     until(lambda: enter_field(desktop), "the focus in the field")
     until(lambda: desktop.get("/api/v0/desktop/focus")["field"], "the field with the keyboard")
 
@@ -178,7 +193,7 @@ def field_picture(desktop: Service) -> bytes:
     return shown.crop((left, top, right, bottom)).tobytes()
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 @pytest.mark.parametrize("path", ["/search", pytest.param("/note", marks=pytest.mark.full)])
 def test_a_field_that_is_not_of_a_sign_in_gets_no_secret(
     desktop: Service, bank: Bank, path: str
@@ -195,7 +210,7 @@ def test_a_field_that_is_not_of_a_sign_in_gets_no_secret(
         last(bank, f'["{VALUE}"]')
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 @pytest.mark.parametrize("path", ["/user", "/form", "/eye"])
 def test_a_field_that_shows_a_secret_is_masked_on_the_screen(
     desktop: Service, bank: Bank, path: str
@@ -227,7 +242,7 @@ def test_a_field_that_shows_a_secret_is_masked_on_the_screen(
     assert typed("Wim-Wim-Wim") != pictures[0]
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 @pytest.mark.parametrize("path", ["/stolen", "/keydown", "/timer"])
 def test_a_page_that_steals_the_focus_gets_no_character_elsewhere(
     desktop: Service, bank: Bank, path: str
@@ -237,7 +252,7 @@ def test_a_page_that_steals_the_focus_gets_no_character_elsewhere(
     last(bank, f'["{VALUE}",""]')
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 @pytest.mark.parametrize(
     ("path", "text"),
     [
@@ -253,7 +268,7 @@ def test_a_secret_is_exact_in_any_field(desktop: Service, bank: Bank, path: str,
     last(bank, f'["{text}"]')
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 @pytest.mark.parametrize("path", ["/boxes", "/jumping", "/late"])
 def test_a_one_time_code_fills_its_boxes(desktop: Service, bank: Bank, path: str) -> None:
     browse(desktop, bank.url(path))
@@ -261,7 +276,7 @@ def test_a_one_time_code_fills_its_boxes(desktop: Service, bank: Bank, path: str
     last(bank, str([*CODE]).replace("'", '"').replace(" ", ""))
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 def test_a_secret_goes_into_a_frame_of_its_site_in_a_page_of_another(
     desktop: Service, bank: Bank
 ) -> None:
@@ -270,7 +285,7 @@ def test_a_secret_goes_into_a_frame_of_its_site_in_a_page_of_another(
     last(bank, f'["{VALUE}"]')
 
 
-@pytest.mark.slow("a browser that starts")
+@pytest.mark.slow("the first one starts a browser")
 def test_a_field_that_is_too_short_gets_nothing(desktop: Service, bank: Bank) -> None:
     browse(desktop, bank.url("/short"))
     status, answer = enter(desktop)
