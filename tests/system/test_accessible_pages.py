@@ -116,7 +116,6 @@ def open_times(page: Page) -> None:
 @contextmanager
 def visited(browser: Browser, plane: Service, width: int) -> Iterator[Page]:
     with plain_page(browser, width, 900) as page:
-        page.add_init_script(path=AXE)
         sign_in(plane, page)
         yield page
 
@@ -179,6 +178,7 @@ def test_no_page_breaks_a_serious_rule(
 ) -> None:
     found = []
     with visited(browser, plane, 1440) as page:
+        page.add_init_script(path=AXE)
         for path, shown in opened(page, plane, (*pages, *dialogs)):
             found += [f"{path} at {one}" for one in problems(shown, looks)]
             page.set_viewport_size({"width": 1440, "height": 900})
