@@ -60,7 +60,7 @@ def running(
 ) -> Iterator[Deployment]:
     """A deployment, which each test leaves as it was, without chats and desktops.
 
-    One worker runs all tests that use it (`groups`).
+    Each of two workers has one (`groups`).
     """
     # Paths of Unix sockets below it must be short.
     folder = Path(tmp_path_factory.mktemp("c"))

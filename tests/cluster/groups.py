@@ -5,17 +5,23 @@ That of pytest-xdist reads a marker, and does not know the node ids of pytest 9.
 
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
-DEPLOYMENT = ("tests/cluster/faults/", "tests/cluster/test_live_views.py")
-"""Files whose tests use the fixture ``running``."""
+DEPLOYMENTS = {
+    "tests/cluster/faults/test_nodes.py": "deployment of nodes",
+    "tests/cluster/faults/test_planes.py": "deployment of control planes",
+    "tests/cluster/test_live_views.py": "deployment of control planes",
+}
+"""Files whose tests use the fixture ``running``: two of them, as the tests of one take half of the
+target's time."""
 ALONE = ("tests/cluster/test_ray_user.py", "tests/cluster/test_rays_rooms.py")
 """Files whose tests share a Ray."""
 
 
 def group_of(nodeid: str) -> str:
     """Return the group of a test; most are alone in theirs."""
-    if nodeid.startswith(DEPLOYMENT):
-        return "deployment"
-    return nodeid.partition("::")[0] if nodeid.startswith(ALONE) else nodeid
+    file = nodeid.partition("::")[0]
+    if file in DEPLOYMENTS:
+        return DEPLOYMENTS[file]
+    return file if file in ALONE else nodeid
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tests.cluster.groups import group_of
+from tests.cluster.groups import DEPLOYMENTS, group_of
 
 TESTS = Path(__file__).parent.parent
 
 
-def test_one_worker_runs_all_tests_of_the_deployment() -> None:
+def test_two_workers_run_all_tests_of_a_deployment() -> None:
     faults = list((TESTS / "cluster" / "faults").glob("test_*.py"))
     using = [one for one in TESTS.rglob("test_*.py") if "running: Deployment" in one.read_text()]
     files = [
@@ -16,7 +16,9 @@ def test_one_worker_runs_all_tests_of_the_deployment() -> None:
         if path.name != Path(__file__).name
     ]
     assert len(files) > len(faults)
-    assert {group_of(f"{file}::test_a") for file in files} == {"deployment"}
+    groups = {group_of(f"{file}::test_a") for file in files}
+    assert groups == set(DEPLOYMENTS.values())
+    assert len(groups) == 2
 
 
 def test_others_are_alone_or_with_those_of_their_ray() -> None:
