@@ -18,7 +18,8 @@ COMPOSERS = {
 
 _TABLE = """
 desktop/__main__.py: desktop/isolation desktop/launch
-desktop/accessibility: desktop/http_errors.py desktop/input desktop/lease vncbridge/http
+desktop/accessibility: desktop/http_errors.py desktop/input desktop/isolation desktop/lease
+  vncbridge/http
 desktop/actions: desktop/capture desktop/input desktop/screenshots vncbridge/openapi
 desktop/agent_helper: desktop/agent_helper/wire desktop/applications desktop/files
   desktop/files/tree desktop/git desktop/processes

@@ -5,12 +5,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from typing import Any
 
-from jeepney import DBusAddress, Message, MessageType, Properties, new_method_call
+from jeepney import (
+    DBusAddress,
+    Message,
+    MessageFlag,
+    MessageType,
+    Properties,
+    message_bus,
+    new_method_call,
+)
 from jeepney.io.blocking import DBusConnection, open_dbus_connection
 from jeepney.low_level import Parser
 from jeepney.wrappers import DBusErrorResponse
 
 from deskhand.desktop.errors import NoAccessibility
+from deskhand.desktop.isolation.bus_config import READER
 
 from .message_splitter import MessageSplitter
 
@@ -76,6 +85,13 @@ def widget_bus(
     with closing(session_bus(environment, connect)) as session:
         address = _address(session)
     with closing(_connected(address, connect)) as connection:
+        # A place in the queue for the name suffices, and a bus without its rule may refuse it.
+        request = message_bus.RequestName(READER)
+        request.header.flags = MessageFlag.no_reply_expected
+        try:
+            connection.send(request)
+        except OSError as error:
+            raise NoAccessibility(f"the message bus was lost: {error}") from error
         yield connection
 
 

@@ -24,7 +24,12 @@ from deskhand.desktop.agent_socket.binding import agent_socket
 from deskhand.desktop.display.session_files import SESSION_SERVICES, WIDGET_SERVICES
 from deskhand.desktop.errors import DesktopError
 from deskhand.desktop.isolation.account import Account
-from deskhand.desktop.isolation.bus_config import WIDGET_BUS, widget_bus_configs, write_bus_config
+from deskhand.desktop.isolation.bus_config import (
+    WIDGET_BUS,
+    BusUsers,
+    widget_bus_configs,
+    write_bus_config,
+)
 from deskhand.desktop.isolation.claims import USER_LOCKS, claimed
 from deskhand.desktop.isolation.data_dir import DesktopDirectory, open_root
 from deskhand.desktop.isolation.identity import DesktopIdentity
@@ -121,8 +126,8 @@ def _serve_separated(
         fork_server = helpers.prepare(_helper_start(settings, identity, account, network))
         if own_mounts:
             show_desktop_policy()
-            bus_user = str(account.service.uid)
-            write_bus_config(folder.path, bus_user, SESSION_SERVICES, WIDGET_SERVICES)
+            users = BusUsers(str(account.service.uid), str(account.agent.uid))
+            write_bus_config(folder.path, users, SESSION_SERVICES, WIDGET_SERVICES)
         requests = stack.enter_context(agent_socket(folder.path, account))
         # Last, because the files of the package may lie where the desktop sees nothing.
         launch.enter_view(_view(settings, identity, limits, account, enforcement.group))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.isolation.bus_config import READER
 from tests.attack.attackers import output
 from tests.attack.test_imitated_page import library
 from tests.system.services import Service, tidy
@@ -88,7 +89,8 @@ def test_a_bus_cannot_be_ended_or_replaced(desktop: Service, widgets: str, bus: 
 
 
 @pytest.mark.parametrize(
-    ("bus", "name"), [("session", "org.a11y.Bus"), ("widgets", "org.a11y.atspi.Registry")]
+    ("bus", "name"),
+    [("session", "org.a11y.Bus"), ("widgets", "org.a11y.atspi.Registry"), ("widgets", READER)],
 )
 def test_nobody_takes_the_name_of_a_service_of_accessibility(
     desktop: Service, widgets: str, bus: str, name: str

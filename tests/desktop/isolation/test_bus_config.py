@@ -6,12 +6,13 @@ from xml.etree.ElementTree import fromstring
 from deskhand.desktop.isolation.bus_config import (
     SESSION_BUS,
     WIDGET_BUS,
+    BusUsers,
     bus_config,
     widget_bus_configs,
     write_bus_config,
 )
 
-OWNER = "2000000004"
+OWNER, AGENT = "2000000004", "2000000003"
 
 
 def test_a_bus_activates_its_own_services_and_admits_no_listeners() -> None:
@@ -27,6 +28,22 @@ def test_a_bus_activates_its_own_services_and_admits_no_listeners() -> None:
     assert not any("eavesdrop" in one.attrib for one in everybody)
 
 
+def test_a_bus_with_a_caller_carries_signals_and_calls_of_its_owner_only() -> None:
+    config = fromstring(bus_config("accessibility", Path("/d"), OWNER, ["org.one"], AGENT))
+    everybody, owner, agent = config.findall("policy")
+    rules = [one.attrib for one in everybody if "receive_type" in one.attrib]
+    for type_ in ("method_call", "signal"):
+        # The last rule that matches counts.
+        last = [one for one in rules if one["receive_type"] == type_][-3:]
+        assert "receive_sender" not in last[0]
+        assert all("receive_sender" in one for one in last[1:])
+    assert {"receive_type": "signal"} in [one.attrib for one in owner]
+    assert (agent.get("user"), [one.attrib for one in agent]) == (
+        AGENT,
+        [{"receive_type": "method_call"}],
+    )
+
+
 def test_of_the_machines_files_those_that_exist_are_replaced(tmp_path: Path) -> None:
     places = [tmp_path / name for name in ("missing", "local", "default")]
     for place in places[1:]:
@@ -37,7 +54,9 @@ def test_of_the_machines_files_those_that_exist_are_replaced(tmp_path: Path) -> 
 def test_both_configurations_are_written_anew_and_readable(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     for _ in range(2):
-        write_bus_config(tmp_path, OWNER, Path("share/session"), Path("share/widgets"))
+        write_bus_config(
+            tmp_path, BusUsers(OWNER, AGENT), Path("share/session"), Path("share/widgets")
+        )
     types = []
     for name in (SESSION_BUS, WIDGET_BUS):
         written = tmp_path / name
