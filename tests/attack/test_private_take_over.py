@@ -34,6 +34,8 @@ SPY = Path(__file__).parents[1] / "data" / "spy.py"
 GRABBER = SPY.with_name("grabber.py")
 UNSTOPPABLE = SPY.with_name("unstoppable.py")
 SECRET = "S3cret"
+RETURN = 0xFF0D
+"""Keysym of the Return key."""
 KEY_SECONDS = 0.09
 """Interval of a fast typist."""
 PANEL_TERMINAL = (70, 1056)
@@ -96,9 +98,10 @@ def desktop(tmp_path: Path) -> Iterator[Service]:
 
 async def typed(socket: ClientConnection, text: str) -> None:
     for character in text:
-        await socket.send(key(ord(character)))
+        symbol = RETURN if character == "\n" else ord(character)
+        await socket.send(key(symbol))
         await asyncio.sleep(KEY_SECONDS / 2)
-        await socket.send(key(ord(character), down=False))
+        await socket.send(key(symbol, down=False))
         await asyncio.sleep(KEY_SECONDS / 2)
 
 

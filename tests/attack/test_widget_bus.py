@@ -80,9 +80,9 @@ def spies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spies]:
 
 
 def test_nobody_hears_what_applications_report(spies: Spies) -> None:
-    listeners = Listeners(spies)
-    spies.typed("v")
-    of_agent, of_service = listeners.heard()
+    with Listeners(spies) as listeners:
+        spies.typed("v")
+        of_agent, of_service = listeners.heard()
     assert of_agent == []
     # The control: the bus has delivered the events to the service's user.
     assert "v" in of_service

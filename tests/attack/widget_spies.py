@@ -5,7 +5,7 @@ import os
 import shlex
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from deskhand.desktop.isolation.bus_config import READER
 from tests.attack.attackers import output
@@ -44,10 +44,11 @@ class WidgetSpies:
 
     def of_service(self, *mode: str) -> Any:
         """Run the spy as the service's user, which may listen and read."""
-        with self._process(*mode) as found:
-            return json.loads(found.communicate(timeout=3 * PATIENCE)[0])
+        with self.process(*mode) as found:
+            return json.loads(found.communicate()[0])
 
-    def _process(self, *mode: str) -> "subprocess.Popen[str]":
+    def process(self, *mode: str) -> "subprocess.Popen[str]":
+        """Start the spy as the service's user."""
         variables = {"DBUS_SESSION_BUS_ADDRESS": self._session, "READER": READER}
         return subprocess.Popen(
             self.words(*mode), env=variables, user=self._uid, stdout=subprocess.PIPE, text=True
@@ -55,7 +56,7 @@ class WidgetSpies:
 
 
 class Listeners:
-    """A listener of each user, from the start until `heard`."""
+    """A listener of each user, until `heard`."""
 
     def __init__(self, spies: WidgetSpies) -> None:
         self._spies = spies
@@ -65,14 +66,20 @@ class Listeners:
         started = spies.desktop.post("/api/v0/processes/start", body)["id"]
         self._output = f"/api/v0/processes/{started}/output"
         until(lambda: "ready" in spies.desktop.get(self._output)["output"], "the listener")
-        self._allowed = spies._process(*mode)
+        self._allowed = spies.process(*mode)
         assert self._allowed.stdout is not None
         assert self._allowed.stdout.readline() == "ready\n"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._allowed as allowed:
+            allowed.kill()
 
     def heard(self) -> tuple[list[str], list[str]]:
         """Return the texts that the agent's listener has heard, and those of the service's user."""
         self._end.touch()
-        with self._allowed as allowed:
-            of_service = json.loads(allowed.communicate(timeout=3 * PATIENCE)[0])
+        of_service = json.loads(self._allowed.communicate(timeout=3 * PATIENCE)[0])
         answer = self._spies.desktop.http.get(f"{self._output}?wait_for=exit", timeout=3 * PATIENCE)
         return json.loads(answer.json()["output"].splitlines()[-1]), of_service

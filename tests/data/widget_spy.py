@@ -69,7 +69,7 @@ def listen(bus: DBusConnection, end: Path) -> list[str]:
     bus.send_and_get_reply(message_bus.GetId())
     (registry,) = unwrap_msg(bus.send_and_get_reply(message_bus.GetNameOwner(REGISTRY)))
     print("ready", flush=True)
-    heard = []
+    heard: list[str] = []
     last = -1
     while True:
         with suppress(TimeoutError):
@@ -95,7 +95,8 @@ def asked(bus: DBusConnection, address: list[str], of: str, member: str, *body: 
 
 def tree(bus: DBusConnection) -> list[list[str]]:
     """Return the widgets of all applications."""
-    found, waiting = [], [[REGISTRY, ROOT]]
+    found: list[list[str]] = []
+    waiting = [[REGISTRY, ROOT]]
     while waiting and len(found) < MOST:
         address = list(waiting.pop(0))
         waiting += [

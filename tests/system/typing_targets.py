@@ -47,6 +47,18 @@ def keyboard_of(desktop: Service) -> str:
     return str((seen["focused_after"] or {}).get("title", ""))
 
 
+def install(desktop: Service, script: Path, program: str, *arguments: str) -> None:
+    """Let the service launch a script as an application that has the name of its file."""
+    path = desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"]
+    share = Path(path).parent / "share"
+    copy, entry = share / script.name, share / "applications" / f"{script.stem}.desktop"
+    copy.write_text(script.read_text())
+    command = shlex.join((program, str(copy), *arguments))
+    entry.write_text(f"[Desktop Entry]\nType=Application\nName={script.stem}\nExec={command}\n")
+    for file in (copy, entry):
+        file.chmod(0o644)
+
+
 class Terminal:
     """An xterm whose reader takes every byte as it is."""
 
@@ -90,23 +102,14 @@ class TextView:
         self._desktop = desktop
         self._folder = desktop.post("/api/v0/processes/start", {"command": "pwd"})["workdir"]
         if installed:
-            self._install(Path(self._folder).parent)
-            desktop.post("/api/v0/desktop/launch", {"name": "gtk-view"})
+            install(desktop, GTK_VIEW, "python3", self._folder)
+            desktop.post("/api/v0/desktop/launch", {"name": GTK_VIEW.stem})
         else:
             program = shlex.quote(GTK_VIEW.read_text())
             command = f"exec python3 -c {program} {self._folder}"
             desktop.post("/api/v0/processes/start", {"command": command})
         until(lambda: keyboard_of(desktop) == "gtk view", "the focus of the text view")
         self._files = 0
-
-    def _install(self, folder: Path) -> None:
-        script = folder / "share" / "gtk_view.py"
-        script.write_text(GTK_VIEW.read_text())
-        script.chmod(0o644)
-        entry = folder / "share" / "applications" / "gtk-view.desktop"
-        command = f"python3 {script} {self._folder}"
-        entry.write_text(f"[Desktop Entry]\nType=Application\nName=View\nExec={command}\n")
-        entry.chmod(0o644)
 
     def received(self, text: str) -> str:
         typed(self._desktop, text)
