@@ -7,7 +7,7 @@ from typing import Any
 
 from . import page_of_cluster
 from .page_of_pages import pages
-from .page_of_starts import launch, start
+from .page_of_starts import browser, launch, start
 from .tables import RESULTS, markdown_table
 
 PAGE = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -188,12 +188,11 @@ def relay(found: Json) -> Iterator[str]:
 def frame_cost(found: Json) -> Iterator[str]:
     yield "## Applications without shared memory"
     yield (
-        "At level *user*, applications work as another user than the X server and are untrusted"
-        " clients, so they have no MIT-SHM. Processor time for a frame of 1280x720, application +"
+        "At level *user*, applications work as another user than the X server and behind a filter,"
+        " so they have no MIT-SHM. Processor time for a frame of 1280x720, application +"
         " X server, beside commit 9714228, where applications had the X server's user and a trusted"
         " cookie (`python -m bench.frame_cost SECONDS DESKHAND`; two cores with other load, both"
-        " desktops in turns). The desktop's own browser is a trusted client"
-        " (`bench/untrusted_clients.py`)."
+        " desktops in turns). The desktop's own browser connects to the X server itself."
     )
     rows = (
         (name, *(" + ".join(f"{ms:.2f}" for ms in way[one]) + " ms" for one in ("ours", "9714228")))
@@ -438,6 +437,7 @@ def commands(found: Json) -> Iterator[str]:
 SECTIONS = {
     "launch": launch,
     "start": start,
+    "browser_start": browser,
     "screenshot": screenshots,
     "service": service,
     "settle": settle,

@@ -57,3 +57,23 @@ def start(found: Json) -> Iterator[str]:
         rows.append((title, *(f"{found[way][key]:,} {unit}" for way in ways), goal))
     yield markdown_table(("measure", *ways, "goal, forked"), rows)
     yield f"*Before* is commit 8e6a026f. Measured {found['machine']['measured']}."
+
+
+def browser(found: Json) -> Iterator[str]:
+    """Yield the paragraph about the first browser of a desktop."""
+    yield (
+        "The first browser of a desktop, from the command to an open page, with its processor time"
+        " and memory, beside commit 71744f93. Medians of"
+        f" {found['this checkout']['runs']} starts in turns"
+        " (`python -m bench.browser_start RUNS DESKHAND`)."
+    )
+    rows = (
+        (
+            title,
+            f"{found[way]['page_open_ms']:,} ms",
+            f"{found[way]['cpu_s']} s",
+            f"{found[way]['pss_mib']} MiB",
+        )
+        for way, title in {"this checkout": "ours", "another checkout": "at 71744f93"}.items()
+    )
+    yield markdown_table(("way", "page open", "CPU", "memory"), rows)

@@ -39,7 +39,7 @@ if [ -n "$DESKHAND_BROWSER_PIPE" ]; then
 fi
 
 # The address bar has a popup of widgets and one of two web pages; these take half of the CPU time of
-# a start and 100 MB.
+# a start and 50 MB.
 features=Translate,MediaRouter,OptimizationHints,AutofillServerCommunication
 features=$features,WebUIOmniboxPopup,WebUIOmniboxAimPopup
 
