@@ -206,7 +206,7 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
         # State before output: an answer that says "exited" carries all that the shell wrote.
         state = _state(record) | _times(registry, record)
         if asked.cursor is None:
-            return state | _snapshot(record)
+            return state | _snapshot(record, newest=asked.newest)
         chunk = record.process.buffer.read(asked.cursor, asked.limit, whole=record.running)
         return state | {
             "output": chunk.data.decode("utf-8", "replace"),
@@ -316,8 +316,8 @@ def _copied(record: Record) -> Json:
     return {"output_path": str(copy.path), "exit_path": str(copy.exit_path)} | lost
 
 
-def _snapshot(record: Record) -> Json:
-    shown = record.process.buffer.snapshot()
+def _snapshot(record: Record, *, newest: bool = False) -> Json:
+    shown = record.process.buffer.snapshot(newest=newest)
     return {
         "output": shown.text,
         "truncated": asdict(shown.truncated) if shown.truncated else None,

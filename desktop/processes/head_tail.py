@@ -4,11 +4,14 @@ Retained bytes of a stream of ``total`` bytes::
 
     0 ...... head | ......... lost ......... | recent ...... total
 
-A model gets head and the last ``tail`` bytes, with a remark about the omitted middle. A polling
-reader gets every byte once, by absolute offset, as long as it stays within ``recent``.
+A snapshot is the head and the last ``tail`` bytes, with a remark about the omitted middle. In one
+for models the newest bytes go first: the end of the last line, and of a line that carriage returns
+overwrote its last frame. A polling reader gets every byte once, by absolute offset, as long as it
+stays within ``recent``.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 HEAD = 16_384
@@ -20,6 +23,11 @@ LINE = 2_048
 LINE_MARK = b" ... [truncated]"
 
 _LONG_LINE = re.compile(rb"[^\n]{%d,}" % (LINE + 1))
+_OVERWRITTEN = re.compile(rb"^[^\n]*\r(?=[^\r\n])", re.MULTILINE)
+
+
+Shorten = Callable[[bytes], tuple[bytes, int]]
+"""Shortens lines of clean UTF-8; returns the text and how many lines it cut."""
 
 
 @dataclass(frozen=True)
@@ -94,18 +102,23 @@ class HeadTailBuffer:
         """Return a copy of head and tail, without marks."""
         return bytes(self._head) + self._newest(self.stored - len(self._head))
 
-    def snapshot(self) -> Snapshot:
-        """Return head and tail as text, cut between characters, long lines shortened."""
+    def snapshot(self, *, newest: bool = False) -> Snapshot:
+        """Return head and tail as text, cut between characters, long lines shortened.
+
+        With ``newest``, for models, frames that carriage returns overwrote are left out, and the
+        last `LINE` bytes of the last line are there.
+        """
+        shorten = _newest_kept if newest else _lines_cut
         kept = self.stored
         head, tail = bytes(self._head), self._newest(kept - len(self._head))
         if kept == self.total:
-            shown, cut = _lines_cut(_clean(head + tail))
+            shown, cut = shorten(_clean(head + tail))
             if len(shown) <= self._formatted:
                 return self._described(shown, 0, cut)
             # Each invalid byte becomes U+FFFD, three bytes long, so binary output may exceed the
             # limit although all of it is retained. Its middle is omitted like any other.
             head, tail = head[: kept // 2], head[kept // 2 :] + tail
-        return self._with_gap(_whole_end(head), _whole_start(tail))
+        return self._with_gap(_whole_end(head), _whole_start(tail), shorten)
 
     def read(self, cursor: int, limit: int = FORMATTED, *, whole: bool = False) -> Chunk:
         """Return at most ``limit`` bytes from offset ``cursor`` on, or from the next one kept.
@@ -145,12 +158,12 @@ class HeadTailBuffer:
             return bytes(self._ring[start:end])
         return bytes(self._ring[start:]) + bytes(self._ring[:end])
 
-    def _with_gap(self, head: bytes, tail: bytes) -> Snapshot:
+    def _with_gap(self, head: bytes, tail: bytes, shorten: Shorten) -> Snapshot:
         drop = 1
         while True:
             omitted = self.total - len(head) - len(tail)
-            first, cut_first = _lines_cut(_clean(head))
-            last, cut_last = _lines_cut(_clean(tail))
+            first, cut_first = shorten(_clean(head))
+            last, cut_last = shorten(_clean(tail))
             shown = first + b"\n\n... [omitted %d bytes] ...\n\n" % omitted + last
             excess = len(shown) - self._formatted
             if excess <= 0 or not (head or tail):
@@ -180,6 +193,19 @@ def _clean(data: bytes) -> bytes:
 
 def _lines_cut(data: bytes) -> tuple[bytes, int]:
     return _LONG_LINE.subn(lambda m: _whole_end(m[0][: LINE - len(LINE_MARK)]) + LINE_MARK, data)
+
+
+def _newest_kept(data: bytes) -> tuple[bytes, int]:
+    """Return the last frame of each line, and of the last line both ends if it is long."""
+    frames = _OVERWRITTEN.sub(b"", data)
+    text = frames.rstrip(b"\n")
+    start = text.rfind(b"\n") + 1
+    before, cut = _lines_cut(text[:start])
+    last = text[start:]
+    if len(last) > 2 * LINE:
+        begin = _whole_end(last[: LINE - len(LINE_MARK)])
+        last, cut = begin + LINE_MARK + b" " + _whole_start(last[-LINE:]), cut + 1
+    return before + last + frames[len(text) :], cut
 
 
 def _whole_end(data: bytes) -> bytes:

@@ -102,6 +102,8 @@ class OutputRequest:
     from_execute: bool = False
     cursor: int | None = None
     limit: int = 32_768
+    newest: bool = False
+    """Whether the end of the last line, and the last frame of each, go before what is older."""
 
 
 def body_of(data: bytes, *names: str) -> dict[str, Any]:
@@ -191,6 +193,7 @@ def output_request(query: Mapping[str, str]) -> OutputRequest:
         from_execute=query.get("timeout_from_execute") == "true",
         cursor=number(query, "cursor", 0) if "cursor" in query else None,
         limit=min(max(number(query, "limit", 32_768), 1), 65_536),
+        newest=query.get("newest") == "true",
     )
 
 

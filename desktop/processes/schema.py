@@ -99,6 +99,10 @@ OUTPUT = _query(
         "wait_for": {"type": "string", "enum": ["exit", "output"]},
         "timeout_ms": {**_COUNT, "maximum": LONGEST_WAIT_MS, "default": LONGEST_WAIT_MS},
         "timeout_from_execute": _described(_FLAG, "Wait no longer than the start's timeout_ms."),
+        "newest": _described(
+            _FLAG,
+            "Leave out frames that carriage returns overwrote; keep the end of the last line.",
+        ),
         "cursor": _described(_NUMBER, "Give output from this byte on rather than head and tail."),
         "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
     }

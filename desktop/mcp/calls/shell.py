@@ -80,7 +80,9 @@ class ShellCalls:
         return result_of("process_signal", value)
 
     async def _output(self, process_id: str, wait: float) -> Json:
-        params = {"wait": "true", "timeout_ms": str(int(wait * 1000))} if wait else {}
+        params = {"newest": "true"}
+        if wait:
+            params |= {"wait": "true", "timeout_ms": str(int(wait * 1000))}
         reply = await self._desktop.request(
             "GET",
             f"/api/v0/processes/{quote(process_id, safe='')}/output",

@@ -229,3 +229,49 @@ def test_the_rest_of_a_character_is_waited_for_when_a_reader_wants_whole_ones() 
     assert buffer.read(0).data == b"a\xe2\x82"
     # Alone it is given out: a reader that waits for output would be woken for nothing for ever.
     assert buffer.read(1, whole=True).data == b"\xe2\x82"
+
+
+def newest(data: bytes, buffer: HeadTailBuffer | None = None) -> str:
+    buffer = buffer or HeadTailBuffer()
+    buffer.write(data)
+    return buffer.snapshot(newest=True).text
+
+
+@pytest.mark.parametrize(
+    ("data", "shown"),
+    [
+        (b"1 %\r50 %\r100 %\ndone\n", "100 %\ndone\n"),
+        (b"1 %\r100 %\r", "100 %\r"),
+        (b"a\r\nb\r\r\nc", "a\r\nb\r\r\nc"),
+        (b"\n\n", "\n\n"),
+    ],
+)
+def test_of_a_line_that_was_overwritten_models_see_the_last_frame(data: bytes, shown: str) -> None:
+    assert newest(data) == shown
+
+
+@pytest.mark.parametrize("frames", [1_000, 10_000])
+def test_a_progress_bar_is_at_its_end_whatever_its_length(frames: int) -> None:
+    bar = b"\r".join(b"%05d of %05d" % (one, frames) for one in range(frames + 1))
+    assert newest(b"begin\n" + bar).endswith(f"\n{frames:05} of {frames:05}")
+
+
+@pytest.mark.parametrize("length", [5_000, 50_000])
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_models_see_the_end_of_the_last_line(length: int, end: bytes) -> None:
+    shown = newest(b"x" * length + b" ERROR" + end)
+    assert shown.encode().endswith(b"x" * (LINE - 6) + b" ERROR" + end)
+    assert LINE_MARK.decode() in shown
+    assert len(shown.encode()) <= FORMATTED
+
+
+def test_lines_before_the_last_one_are_cut_at_their_ends() -> None:
+    data = b"a" * (LINE + 1) + b"\nlast"
+    buffer = HeadTailBuffer()
+    assert newest(data, buffer) == buffer.snapshot().text
+
+
+def test_the_end_of_a_long_line_begins_with_a_whole_character() -> None:
+    shown = newest("é".encode() * 5_000 + b"!")
+    assert shown.endswith("é!")
+    assert "\N{REPLACEMENT CHARACTER}" not in shown

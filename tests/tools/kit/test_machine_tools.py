@@ -180,3 +180,19 @@ def test_a_file_is_written_read_and_edited(call: Call, tmp_path: Path) -> None:
     (edited,) = call(EditFilesTool(), edits=edits)["files"]
     assert "-two\n+three\n" in edited["diff"]
     assert call(ReadFileTool(), path=str(tmp_path))["content"] == "1\tfolder/\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        # A progress bar, whose lines are 60 kB long.
+        (
+            """seq -f '%.0f %%' 0 0.01 100 | tr '\\n' '\\r'; printf '100 %%\\ndone\\n'""",
+            "100 %\ndone\n",
+        ),
+        ("""head --bytes=9000 /dev/zero | tr '\\0' x; printf ERROR""", "xERROR"),
+    ],
+)
+def test_a_model_sees_the_newest_output(call: Call, command: str, end: str) -> None:
+    output = str(call(ExecuteTool(), command=command)["output"])
+    assert output.endswith(end), output[-80:]

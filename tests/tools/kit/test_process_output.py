@@ -14,7 +14,7 @@ def test_zero_seconds_read_the_output_without_waiting() -> None:
     machine.answer("/output", {"running": True, "output": "x"})
     value = read(machine, {"process_id": "p", "wait_timeout": "0s"}).value
     assert value["running"] is True
-    assert machine.asked[0].params == {}
+    assert machine.asked[0].params == {"newest": "true"}
 
 
 def test_after_a_lost_wait_the_output_is_read_once() -> None:

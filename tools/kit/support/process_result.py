@@ -36,7 +36,9 @@ def result_fields(response: Json) -> Json:
 
 async def wait_output(context: ToolContext, process_id: str, seconds: float) -> Json:
     """Wait for the exit of the process, at most ``seconds``, and return its output."""
-    params = {"wait": "true", "timeout_ms": str(int(seconds * 1000))} if seconds > 0 else {}
+    params = {"newest": "true"}
+    if seconds > 0:
+        params |= {"wait": "true", "timeout_ms": str(int(seconds * 1000))}
     return json_object(
         await context.machine.request(
             "GET",

@@ -24,7 +24,7 @@ def test_a_command_is_started_and_waited_for() -> None:
     (body,) = fake.sent(START)
     assert (body["command"], body["timeout_ms"]) == ("echo hi", 20_000)
     assert body["env"]["GIT_TERMINAL_PROMPT"] == "0"
-    assert fake.sent(OUTPUT) == [{"wait": "true", "timeout_ms": "20000"}]
+    assert fake.sent(OUTPUT) == [{"newest": "true", "wait": "true", "timeout_ms": "20000"}]
 
 
 def test_no_wait_is_longer_than_hosts_wait() -> None:
@@ -32,7 +32,7 @@ def test_no_wait_is_longer_than_hosts_wait() -> None:
     found = asyncio.run(
         ShellCalls(fake).execute(given("execute", {"command": "make", "timeout": "1h"}))
     )
-    assert fake.sent(OUTPUT) == [{"wait": "true", "timeout_ms": "44000"}]
+    assert fake.sent(OUTPUT) == [{"newest": "true", "wait": "true", "timeout_ms": "44000"}]
     assert found.text.startswith("Still running as process p1")
     assert found.content["timed_out"] is True
     assert not found.is_error
@@ -58,7 +58,7 @@ def test_output_is_read_at_once_with_no_wait() -> None:
     )
     assert found.content["signal"] == "SIGKILL"
     assert "left out" in found.text
-    assert fake.sent(OUTPUT) == [{}]
+    assert fake.sent(OUTPUT) == [{"newest": "true"}]
 
 
 def test_processes_are_listed() -> None:

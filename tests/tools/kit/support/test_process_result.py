@@ -51,4 +51,4 @@ def test_the_wait_for_the_process_is_a_parameter_of_the_request() -> None:
     machine = FakeMachine()
     machine.answer("/output", {"running": True})
     assert asyncio.run(wait_output(machine.context(), "p", 1.5)) == {"running": True}
-    assert machine.asked[0].params == {"wait": "true", "timeout_ms": "1500"}
+    assert machine.asked[0].params == {"newest": "true", "wait": "true", "timeout_ms": "1500"}
