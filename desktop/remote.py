@@ -38,8 +38,13 @@ _LONGEST_WAIT = 60.0
 # Bounds the lifetime of a desktop whose client was killed before it could close it.
 _ORPHAN_SECONDS = "3600"
 _END_SECONDS = 60.0
-_NOT_RUNNING = 409
-"""Status of a signal to a process that has exited."""
+_CONFLICT = 409
+"""Status of a signal to a process that has exited, and of an output that is not kept."""
+_FROM_BEGIN = {"cursor": "0", "limit": "65536"}
+"""Query for the begin of an output, byte for byte; the limit is the service's."""
+_LONG_OUTPUT_SECONDS = 120.0
+MOST_OUTPUT = 64 << 20
+"""Bytes of an output that a desktop keeps."""
 
 
 class Recordings:
@@ -317,8 +322,11 @@ class Desktop:
         timeout: float = 60.0,
         workdir: str = "",
         env: Mapping[str, str] | None = None,
+        limit: int = MOST_OUTPUT,
     ) -> Ended:
         """Run ``sh -c command`` on the desktop and wait until it exits.
+
+        The first ``limit`` bytes of its output are returned.
 
         Raises:
             TimeoutError: After ``timeout``; the command is killed with all its descendants.
@@ -333,19 +341,37 @@ class Desktop:
         while (left := deadline - time.monotonic()) > 0:
             wait = min(left, _LONGEST_WAIT)
             # The extra millisecond rounds up: waits of 0 ms would make the last round a busy loop.
-            params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1)}
+            params = {"wait_for": "exit", "timeout_ms": str(int(wait * 1000) + 1), **_FROM_BEGIN}
             reply = await self._transport.request("GET", path, params=params, timeout=wait + 30.0)
             if not reply["running"]:
-                return results.ended(reply)
+                return await self._ended(path, reply, limit)
         signal = f"/processes/{process}/signal"
         try:
             await self._transport.request("POST", signal, json={"signal": "kill"})
         except DesktopRefused as error:
-            if error.status != _NOT_RUNNING:
+            if error.status != _CONFLICT:
                 raise
             # The command exited between the last request for its output and the signal.
-            return results.ended(await self._transport.request("GET", path))
+            reply = await self._transport.request("GET", path, params=_FROM_BEGIN)
+            return await self._ended(path, reply, limit)
         raise TimeoutError(f"the command took more than {timeout:g} s")
+
+    async def _ended(self, path: str, reply: dict[str, Any], limit: int) -> Ended:
+        """Return the result of a command, of which the reply has the begin of the output."""
+        if len(reply["output"].encode()) <= limit and not (reply["has_more"] or reply["gap_bytes"]):
+            return results.ended(reply)
+        route, query = self._transport.path(path), {"raw": "true", "limit": str(limit)}
+        client = self._transport.open_client()
+        try:
+            whole = await client.reply("GET", route, params=query, timeout=_LONG_OUTPUT_SECONDS)
+        except DesktopRefused as error:
+            if error.status != _CONFLICT:
+                raise
+            # Its begin and its end, with a remark about the middle.
+            return results.ended(await self._transport.request("GET", path))
+        total = int(whole.headers["deskhand-total-bytes"])
+        output = whole.content.decode("utf-8", "replace")
+        return Ended(int(reply.get("exit_code", -1)), output, total > len(whole.content))
 
     async def read_file(self, path: str) -> bytes:
         """Return the bytes of a file on the desktop."""

@@ -109,8 +109,9 @@ class Ended:
     exit_code: int
     """The command's own, or 128 + n after signal n."""
     output: str
-    """Output on both streams; only beginning and end of a long one."""
+    """Output on both streams."""
     truncated: bool
+    """True if the command wrote more than was asked for, or than the desktop keeps."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
+from anyio import to_thread
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from deskhand.desktop.http_errors import answered
@@ -20,6 +21,11 @@ from deskhand.desktop.tool_calls.journal import Answer
 from deskhand.desktop.tool_calls.once import Progress
 from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
+from deskhand.vncbridge.http.file_response import (
+    bytes_response,
+    open_file_response,
+    openapi_responses,
+)
 from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
 from deskhand.vncbridge.http.sse import EventStreamResponse, EventStreams
 
@@ -30,10 +36,12 @@ from .errors import (
     NoRoomForOutput,
     NoTerminal,
     NotRunning,
+    OutputNotKept,
     StartFailed,
     TooManyOutputStreams,
     UnknownProcess,
 )
+from .head_tail import RECENT
 from .output_stream import output_events
 from .record import Record
 from .registry import Registry
@@ -49,6 +57,17 @@ from .requests import (
 Json = dict[str, Any]
 LONGEST_CURSOR = 18
 """Digits."""
+OCTETS = "application/octet-stream"
+TOTAL_HEADER = "Deskhand-Total-Bytes"
+"""Bytes that a process has written, which may be more than are kept."""
+
+
+_CONFLICTS: dict[type[ToolCallError], str] = {
+    InputClosed: "Process takes no input.",
+    NoTerminal: "Process has no terminal.",
+    NotRunning: "Process is not running.",
+    OutputNotKept: "Not all of the output is kept.",
+}
 
 
 class _Route(LazyRoute):
@@ -194,8 +213,13 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
             "has_more": offset + len(page.records) < page.total,
         }
 
-    @routes.get("/processes/{process_id}/output", openapi_extra=schema.OUTPUT)
-    async def output(process_id: str, request: Request) -> Json:
+    @routes.get(
+        "/processes/{process_id}/output",
+        response_model=None,
+        responses=openapi_responses(OCTETS),
+        openapi_extra=schema.OUTPUT,
+    )
+    async def output(process_id: str, request: Request) -> Json | Response:
         """Return what a process wrote, at once or when it has exited."""
         record = registry.find(process_id, chat_of(request.headers))
         asked = output_request(request.query_params)
@@ -203,6 +227,8 @@ def _add_views(routes: APIRouter, registry: Registry) -> None:
             # No client is left to read the answer, so a wait that was broken off needs no error.
             with suppress(ClientGone):
                 await run_unless(registry.wait(record, asked), disconnected(request.receive))
+        if asked.raw is not None:
+            return await _raw(request, record, asked.raw)
         # State before output: an answer that says "exited" carries all that the shell wrote.
         state = _state(record) | _times(registry, record)
         if asked.cursor is None:
@@ -325,6 +351,26 @@ def _snapshot(record: Record, *, newest: bool = False) -> Json:
     }
 
 
+async def _raw(request: Request, record: Record, most: int) -> Response:
+    """Return the first ``most`` bytes of the output up to now, or a range of these.
+
+    They come from the service's own copy, or from the buffer while that has all of them. A copy in
+    a file that the caller named belongs to the user of commands, who may change it.
+    """
+    buffer, copy = record.process.buffer, record.process.copy
+    if copy is not None and not record.request.output_path and not copy.lost:
+        file = await to_thread.run_sync(open, copy.path, "rb")
+        response = open_file_response(request, file, OCTETS, "output", most=most)
+    elif buffer.total <= RECENT:
+        response = bytes_response(request, buffer.read(0, most).data, OCTETS)
+    elif record.request.output_path:
+        raise OutputNotKept(f"It is in {record.request.output_path}, as the start asked for.")
+    else:
+        raise OutputNotKept(f"Its copy was lost: {copy.lost}." if copy else "There is no copy.")
+    response.headers[TOTAL_HEADER] = str(buffer.total)
+    return response
+
+
 def _listed(record: Record) -> Json:
     fields: Json = {
         "id": record.id,
@@ -348,14 +394,10 @@ def _refusal(error: ToolCallError) -> HTTPException:
             return HTTPException(400, {"message": error.message} | detail)
         case UnknownProcess():
             return HTTPException(404, {"message": "Process not found.", "detail": str(error)})
-        case InputClosed():
-            return HTTPException(409, {"message": "Process takes no input.", "detail": str(error)})
-        case NoTerminal():
-            return HTTPException(409, {"message": "Process has no terminal.", "detail": str(error)})
+        case InputClosed() | NoTerminal() | NotRunning() | OutputNotKept():
+            return HTTPException(409, {"message": _CONFLICTS[type(error)], "detail": str(error)})
         case TooManyOutputStreams():
             return HTTPException(429, {"message": str(error)})
-        case NotRunning():
-            return HTTPException(409, {"message": "Process is not running.", "detail": str(error)})
         case CallRefused():
             return HTTPException(409, {"message": str(error), "code": error.code})
         case NoRoomForOutput():

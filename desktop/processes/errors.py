@@ -6,6 +6,7 @@ ProcessError
 ├── NotRunning            the process has exited: 409
 ├── InputClosed           stdin is closed: 409
 ├── NoTerminal            the process has no terminal: 409
+├── OutputNotKept         not all bytes of the output are there any more: 409
 ├── TooManyOutputStreams  repeat later: 429
 └── StartFailed           the system refused to start it: 500
     └── NoRoomForOutput   there is no room for the copy of its output: 507
@@ -72,6 +73,17 @@ class NoTerminal(ProcessError):
 
     def __str__(self) -> str:
         return f"Process {self.process_id!r} runs in no terminal."
+
+
+class OutputNotKept(ProcessError):
+    """Not all bytes of the output are there any more; ``reason`` is a sentence."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return self.reason
 
 
 class TooManyOutputStreams(ProcessError):

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-MOST = 64 * 1024 * 1024
-"""Bytes that are copied at most, so that an endless output cannot fill the disk."""
+from .requests import MOST_KEPT
 
 
 def open_output(path: Path) -> int:
@@ -55,7 +54,7 @@ class OutputFile:
     A write error ends the copy, never the process; ``lost`` contains the reason.
     """
 
-    def __init__(self, descriptor: int, path: Path, exit_path: Path, most: int = MOST) -> None:
+    def __init__(self, descriptor: int, path: Path, exit_path: Path, most: int = MOST_KEPT) -> None:
         self.path = path
         self.exit_path = exit_path
         """JSON file about the exit of the process."""

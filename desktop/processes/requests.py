@@ -13,6 +13,8 @@ from deskhand.desktop.programs.program import UserName
 from .errors import BadProcessRequest
 
 SIGNALS = ("terminate", "kill", "interrupt")
+MOST_KEPT = 64 * 1024 * 1024
+"""Bytes of an output that are copied at most, so that an endless one cannot fill the disk."""
 LONGEST_WAIT_MS = 300_000
 LARGEST_NUMBER = 2**53
 """Integers beyond this are not interoperable in JSON (RFC 8259, section 6)."""
@@ -104,6 +106,8 @@ class OutputRequest:
     limit: int = 32_768
     newest: bool = False
     """Whether the end of the last line, and the last frame of each, go before what is older."""
+    raw: int | None = None
+    """Most bytes of the whole output; None for the text of a part."""
 
 
 def body_of(data: bytes, *names: str) -> dict[str, Any]:
@@ -194,7 +198,16 @@ def output_request(query: Mapping[str, str]) -> OutputRequest:
         cursor=number(query, "cursor", 0) if "cursor" in query else None,
         limit=min(max(number(query, "limit", 32_768), 1), 65_536),
         newest=query.get("newest") == "true",
+        raw=_raw_limit(query) if query.get("raw") == "true" else None,
     )
+
+
+def _raw_limit(query: Mapping[str, str]) -> int:
+    if "cursor" in query:
+        raise BadProcessRequest(
+            "Query parameters are invalid.", "raw takes ranges (the header Range), and no cursor."
+        )
+    return min(max(number(query, "limit", MOST_KEPT), 1), MOST_KEPT)
 
 
 def number(query: Mapping[str, str], name: str, default: int) -> int:

@@ -104,7 +104,11 @@ OUTPUT = _query(
             "Leave out frames that carriage returns overwrote; keep the end of the last line.",
         ),
         "cursor": _described(_NUMBER, "Give output from this byte on rather than head and tail."),
-        "limit": {"type": "integer", "minimum": 1, "maximum": 65_536, "default": 32_768},
+        "limit": _described(
+            {"type": "integer", "minimum": 1},
+            "Most bytes: with cursor 32,768, and 65,536 at most; with raw 67,108,864.",
+        ),
+        "raw": _described(_FLAG, "Give the bytes of all of it, or those of the header Range."),
     }
 )
 _EVENTS: Json = {"text/event-stream": {"schema": _TEXT}}

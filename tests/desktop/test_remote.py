@@ -230,6 +230,10 @@ def test_widgets_are_listed_and_clicked() -> None:
     assert seen == [{"action": "left_click", "coordinate_space": "model", "ref": "e1"}]
 
 
+WHOLE = {"gap_bytes": 0, "has_more": False}
+"""Fields of an answer that has all of an output."""
+
+
 @pytest.mark.parametrize("code", [409, 500])
 def test_a_command_that_exits_before_it_is_killed_has_its_result(code: int) -> None:
     app = with_status()
@@ -242,7 +246,7 @@ def test_a_command_that_exits_before_it_is_killed_has_its_result(code: int) -> N
 
     @app.get("/api/v0/processes/1/output")
     async def output() -> dict[str, Any]:
-        return {"running": not signalled, "output": "done", "exit_code": 3}
+        return {"running": not signalled, "output": "done", "exit_code": 3, **WHOLE}
 
     @app.post("/api/v0/processes/1/signal")
     async def signal() -> JSONResponse:
@@ -278,7 +282,7 @@ def test_every_action_and_command_names_the_instance_it_was_first_sent_to() -> N
 
     @app.get("/api/v0/processes/1/output")
     async def output() -> dict[str, Any]:
-        return {"running": False, "output": "", "exit_code": 0}
+        return {"running": False, "output": "", "exit_code": 0, **WHOLE}
 
     async def main() -> None:
         async with serving(app) as address:

@@ -1,6 +1,7 @@
 """The Python client with a desktop of its own."""
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ def test_a_launched_desktop_works_and_ends_with_its_block(tmp_path: Path) -> Non
             note = f"{home}/note.json"
             await desktop.write_file(note, '{"a": 1}')
             assert await desktop.read_file(note) == b'{"a": 1}'
+            numbers = await desktop.run("seq 1 200000")
+            assert (len(numbers.output.splitlines()), numbers.truncated) == (200_000, False)
+            line = json.dumps("x" * 9_000)
+            assert (await desktop.run(f"echo '{line}'")).output == f"{line}\n"
+            cut = await desktop.run("seq 1 200000", limit=9)
+            assert (cut.output, cut.truncated) == ("1\n2\n3\n4\n5", True)
             failed = await desktop.run("cat nothing; exit 3")
             assert failed.exit_code == 3
             assert "nothing" in failed.output

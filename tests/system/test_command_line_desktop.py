@@ -49,6 +49,9 @@ def test_a_script_sees_acts_and_records(fresh_plane: Service, tmp_path: Path) ->
     assert "off the screen" in clamped.stderr
     assert "type" in run_json(fresh_plane, "type", "-", text="a text\n")["output"]
     assert "key" in run_json(fresh_plane, "key", "Escape", "ctrl+a")["output"]
+    # Faster than it can be sent as it comes.
+    numbers = deskhand(fresh_plane, "exec", desktop, "--", "seq 1 200000").stdout
+    assert numbers.split() == [str(one) for one in range(1, 200_001)]
 
     stored = run_json(
         fresh_plane, "record", "film.mp4", "--seconds", "0.2", "--label", "b", cwd=tmp_path

@@ -78,14 +78,21 @@ def unchanged_response(request: Request, name: str, tag: str) -> Response | None
 
 
 def open_file_response(
-    request: Request, file: BinaryIO, media_type: str, name: str, tag: str = ""
+    request: Request,
+    file: BinaryIO,
+    media_type: str,
+    name: str,
+    tag: str = "",
+    most: int | None = None,
 ) -> Response:
     """Return the response with an open file, which is closed when that is sent.
 
-    ``tag`` identifies the content; by default inode, time and size do.
+    ``tag`` identifies the content; by default inode, time and size do. With ``most``, the content
+    is no more than the first so many bytes of the file.
     """
     facts = os.fstat(file.fileno())
-    etag = f'"{tag or f"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{facts.st_size:x}"}"'
+    size = facts.st_size if most is None else min(facts.st_size, most)
+    etag = f'"{tag or f"{facts.st_ino:x}-{facts.st_mtime_ns:x}-{size:x}"}"'
     modified = formatdate(facts.st_mtime, usegmt=True)
     headers = _file_headers(etag, name)
     # The time of a file is not that of its content if ``tag`` names the content.
@@ -96,10 +103,10 @@ def open_file_response(
         return Response(status_code=304, headers=headers)
     try:
         # ``If-None-Match`` was evaluated before: RFC 9110 section 13.2.2 defines that order.
-        status, span, about = select(request.headers, facts.st_size, etag, modified)
+        status, span, about = select(request.headers, size, etag, modified)
     except Unsatisfiable:
         file.close()
-        return unsatisfiable(facts.st_size, SAFE)
+        return unsatisfiable(size, SAFE)
     headers |= about
     if request.method == "HEAD":
         file.close()

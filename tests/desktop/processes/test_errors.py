@@ -3,6 +3,7 @@ from deskhand.desktop.processes.errors import (
     InputClosed,
     NoTerminal,
     NotRunning,
+    OutputNotKept,
     StartFailed,
     TooManyOutputStreams,
     UnknownProcess,
@@ -17,4 +18,5 @@ def test_each_error_has_a_message() -> None:
     assert "'p'" in str(InputClosed("p"))
     assert str(NoTerminal("p")) == "Process 'p' runs in no terminal."
     assert str(TooManyOutputStreams(8)) == "At most 8 streams may be open at once."
+    assert str(OutputNotKept("There is no copy.")) == "There is no copy."
     assert str(StartFailed("no shell")) == "no shell"

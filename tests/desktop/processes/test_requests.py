@@ -6,6 +6,7 @@ import pytest
 from deskhand.desktop.processes.errors import BadProcessRequest
 from deskhand.desktop.processes.requests import (
     LONGEST_WAIT_MS,
+    MOST_KEPT,
     InputRequest,
     OutputRequest,
     SignalRequest,
@@ -155,6 +156,10 @@ def test_other_signals_are_refused(body: bytes, message: str) -> None:
         ({"timeout_from_execute": "true"}, OutputRequest(from_execute=True)),
         ({"cursor": "7", "limit": "0"}, OutputRequest(cursor=7, limit=1)),
         ({"cursor": "", "limit": "99999999"}, OutputRequest(cursor=0, limit=65_536)),
+        ({"newest": "true"}, OutputRequest(newest=True)),
+        ({"raw": "true"}, OutputRequest(raw=MOST_KEPT)),
+        ({"raw": "true", "limit": "0"}, OutputRequest(limit=1, raw=1)),
+        ({"raw": "true", "limit": "999999999"}, OutputRequest(limit=65_536, raw=MOST_KEPT)),
     ],
 )
 def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> None:
@@ -162,7 +167,11 @@ def test_queries_for_output(query: dict[str, str], request_: OutputRequest) -> N
 
 
 @pytest.mark.parametrize(
-    "query", [{"cursor": "-1"}, {"cursor": "x"}, {"limit": "²"}, {"wait_for": "rain"}]
+    "query",
+    [
+        *({"cursor": "-1"}, {"cursor": "x"}, {"limit": "²"}, {"wait_for": "rain"}),
+        {"raw": "true", "cursor": "0"},
+    ],
 )
 def test_queries_that_make_no_sense_are_refused(query: dict[str, str]) -> None:
     with pytest.raises(BadProcessRequest, match="Query parameters are invalid"):

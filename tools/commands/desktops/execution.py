@@ -22,6 +22,8 @@ from .routes import DesktopRoutes, desktop_routes
 
 Json = dict[str, Any]
 CHUNK = 65_536
+PIECE = 16 << 20
+"""Bytes of missed output of one request."""
 
 
 def execute(
@@ -69,11 +71,13 @@ async def _printed(
     text: list[str] = []
     async with routes.client.lines(f"{process}/stream") as lines:
         async for kind, data in _events(lines):
-            if kind == "output" and as_json:
-                text.append(data["output"])
-            elif kind == "output":
-                shown = data["output"] if cleaning is None else cleaning.feed(data["output"])
-                write_bytes(shown.encode(errors="replace"))
+            if kind == "output":
+                output = await _missed(routes, process, data) + data["output"]
+                if as_json:
+                    text.append(output)
+                else:
+                    shown = output if cleaning is None else cleaning.feed(output)
+                    write_bytes(shown.encode(errors="replace"))
             elif kind == "exit":
                 code = data.get("exit_code")
                 if as_json:
@@ -81,6 +85,23 @@ async def _printed(
                 return FAILED if code is None else int(code)
     print_error("the desktop ended before the command did")
     return FAILED
+
+
+async def _missed(routes: DesktopRoutes, process: str, event: Json) -> str:
+    """Return what the command wrote before an event faster than the stream could send it."""
+    missed: list[bytes] = []
+    begin, end = event["cursor"] - event["gap_bytes"], event["cursor"]
+    for start in range(begin, end, PIECE):
+        fields = {"Range": f"bytes={start}-{min(start + PIECE, end) - 1}"}
+        try:
+            answer = await routes.client.reply(
+                "GET", f"{process}/output", params={"raw": "true"}, headers=fields
+            )
+        except DesktopRefused as error:
+            print_error(f"{end - start} bytes of the output are lost: {error}")
+            break
+        missed.append(answer.content)
+    return b"".join(missed).decode(errors="replace")
 
 
 async def _events(lines: StreamedLines) -> AsyncIterator[tuple[str, Json]]:

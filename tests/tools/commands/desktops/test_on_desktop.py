@@ -28,8 +28,8 @@ WINDOW = {
     "focused": True,
 }
 EVENTS = (
-    'event: output\ndata: {"output": "one\\n"}\n\n'
-    ': idle\n\nevent: output\ndata: {"output": "two"}\n\n'
+    'event: output\ndata: {"output": "one\\n", "cursor": 0, "gap_bytes": 0}\n\n'
+    ': idle\n\nevent: output\ndata: {"output": "two", "cursor": 4, "gap_bytes": 0}\n\n'
     'event: exit\ndata: {"exit_code": 3}\n\n'
 )
 
@@ -239,7 +239,10 @@ def test_output_is_cleaned_on_a_terminal(
 ) -> None:
     # One sequence is divided between two events.
     pieces = (ATTACK[:10], ATTACK[10:])
-    outputs = (f"event: output\ndata: {json.dumps({'output': one})}\n\n" for one in pieces)
+    outputs = (
+        f"event: output\ndata: {json.dumps({'output': one, 'cursor': 0, 'gap_bytes': 0})}\n\n"
+        for one in pieces
+    )
     stream = "".join(outputs) + 'event: exit\ndata: {"exit_code": 0}\n\n'
     answer = Answer(stream.encode(), kind="text/event-stream")
     plane.answers["GET", f"{ROOT}/processes/p1/stream"] = answer
