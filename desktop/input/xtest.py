@@ -32,6 +32,7 @@ from deskhand.desktop.geometry import Point
 from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.connection import LOST, connect, screen_of
 
+from .click_delivery import BUTTONS, ClickDelivery
 from .client_idle import FocusedClient
 from .events import (
     ButtonPress,
@@ -75,10 +76,12 @@ class XTestInput:
         self._processes = processes
         self._lock = threading.Lock()
         self._connection: Any = None
+        self._clicks: ClickDelivery | None = None
         self._bindings = Bindings()
         self._keymap = Keymap(8, 1, [])
         self._keys: dict[int, int] = {}
         self._buttons: list[int] = []
+        self._clicked = False
         self._rfb_keyboard: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -102,6 +105,7 @@ class XTestInput:
         self._connection = connect(self._display, self._xauthority)
         try:
             with self._requests():
+                self._clicks = ClickDelivery(self._display, self._xauthority)
                 self._prepare()
         except BaseException:
             self.close()
@@ -113,6 +117,8 @@ class XTestInput:
             connection, self._connection = self._connection, None
             if connection is None:
                 return
+            if self._clicks is not None:
+                self._clicks.close()
             try:
                 self._send_releases()
                 # The round trip ensures that the server has processed the releases before the
@@ -124,7 +130,9 @@ class XTestInput:
                 connection.disconnect()
 
     def perform(self, events: Sequence[InputEvent]) -> None:
-        """Inject all events, and return when the server has processed them.
+        """Inject all events, and return when server and window manager have processed them.
+
+        So a key that follows a click, by this way or another, does not overtake it.
 
         Raises:
             UntypableText: If a keysym finds no keycode; the events before it were sent.
@@ -135,9 +143,12 @@ class XTestInput:
                 self._bind(foreign)
                 modifiers = self._modifiers()
                 for input_event in batch:
+                    if isinstance(input_event, Tap | KeyPress):
+                        self._deliver_clicks()
                     self._inject(input_event, modifiers)
                 self._sync()
                 self._bindings.used(foreign, time.monotonic())
+            self._deliver_clicks()
         self._on_input()
 
     def release_all(self) -> None:
@@ -267,6 +278,7 @@ class XTestInput:
                 self._fake(_MOTION, 0, to.x, to.y)
             case ButtonPress(button):
                 self._fake(_BUTTON_PRESS, button)
+                self._clicked |= button in BUTTONS
                 self._buttons.append(button)
             case ButtonRelease(button):
                 self._fake(_BUTTON_RELEASE, button)
@@ -279,6 +291,13 @@ class XTestInput:
                 self._tap(keysym, modifiers)
             case Pause():
                 raise TypeError("pauses are the caller's")
+
+    def _deliver_clicks(self) -> None:
+        if not self._clicked or self._clicks is None:
+            return
+        self._clicked = False
+        self._sync()
+        self._clicks.wait()
 
     def _key_down(self, keysym: int, modifiers: Modifiers) -> None:
         code = self._code(keysym)

@@ -116,6 +116,20 @@ class WindowManager:
         except xcffib.xproto.WindowError:
             pass
 
+    def answers_frames(self) -> bool:
+        """Return whether a window manager runs that answers `ask_frame`."""
+        if self.atom("_NET_REQUEST_FRAME_EXTENTS") not in self._cardinals(
+            self.root, "_NET_SUPPORTED"
+        ):
+            return False
+        # The window ends with the window manager, while the properties of the root window stay.
+        found = self._cardinals(self.root, "_NET_SUPPORTING_WM_CHECK")
+        return bool(found and self._cardinals(found[0], "_NET_SUPPORTING_WM_CHECK") == found)
+
+    def ask_frame(self, window: int) -> None:
+        """Ask for the property _NET_FRAME_EXTENTS of a window that is not mapped."""
+        self._send_message(window, "_NET_REQUEST_FRAME_EXTENTS")
+
     def focus(self, window: int) -> None:
         """Activate a window: restore it from an icon, raise and focus it."""
         self._send_message(window, "_NET_ACTIVE_WINDOW", _SOURCE_PAGER, 0, 0)

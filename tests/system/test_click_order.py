@@ -1,0 +1,58 @@
+"""A key that follows a click at once goes to the clicked field."""
+
+import json
+
+import pytest
+
+from tests.system.reporting_page import reporting_page
+from tests.system.services import PATIENCE, Json, Service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.root]
+
+STYLE = "position:fixed;left:50px;top:TOPpx;width:200px;height:40px"
+FIELD = f"""<input style="{STYLE}" oninput="tell('/NAME', event.data)">"""
+PAGE = (
+    """<!doctype html><title>fields</title><script>
+const tell = (path, body) => fetch(path, {method: "POST", body});
+addEventListener("mousedown", (event) => tell("/corner",
+  JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])), {once: true});
+</script>"""
+    + FIELD.replace("NAME", "a").replace("TOP", "50")
+    + FIELD.replace("NAME", "b").replace("TOP", "150")
+)
+FIELDS = {"a": (150, 70), "b": (150, 170)}
+"""Their middles in the page."""
+CLICKS, LONGEST_BATCH = 200, 100
+
+
+def shown(desktop: Service) -> Json:
+    """Return the window of the page if it has the keyboard."""
+    found = desktop.get("/api/v0/desktop/windows")["windows"]
+    return next((one for one in found if one["focused"] and one["title"].startswith("fields")), {})
+
+
+def click(x: int, y: int) -> Json:
+    return {"action": "left_click", "coordinate": [x, y], "coordinate_space": "native"}
+
+
+@pytest.mark.slow("a browser that starts")
+def test_a_key_goes_to_the_field_that_was_clicked_before(desktop: Service) -> None:
+    with reporting_page(PAGE.encode()) as (url, reports):
+        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}"})
+        window = until(lambda: shown(desktop), "the window")["native_geometry"]
+        desktop.act(**click(window["x"] + window["width"] // 2, window["y"] + 600))
+        path, corner = reports.get(timeout=3 * PATIENCE)
+        assert path == "/corner"
+        left, top = json.loads(corner)
+        actions, wanted = list[Json](), list[tuple[str, str]]()
+        for turn in range(CLICKS):
+            name = "ab"[turn % 2]
+            x, y = FIELDS[name]
+            actions += [click(left + x, top + y), {"action": "type", "text": name}]
+            wanted.append((f"/{name}", name))
+        for start in range(0, len(actions), LONGEST_BATCH):
+            body = {"actions": actions[start : start + LONGEST_BATCH]}
+            answer = desktop.http.post("/api/v0/desktop/actions", json=body, timeout=3 * PATIENCE)
+            assert answer.status_code == 200, answer.text
+        # Requests of a page may overtake each other.
+        assert sorted(reports.get(timeout=PATIENCE) for _ in wanted) == sorted(wanted)
