@@ -51,6 +51,13 @@ def test_every_link_has_a_target(path: Path) -> None:
     assert wrong == []
 
 
+def test_every_test_that_is_named_exists() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text()))
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert named
+    assert named <= set(re.findall(r"def (test_\w+)\(", sources))
+
+
 @pytest.mark.parametrize(
     ("name", "title"), [("control_plane", "Control plane"), ("desktop", "Desktop")]
 )
