@@ -87,6 +87,8 @@ def session_environment(
         **environment,
         "DISPLAY": display,
         "XAUTHORITY": str(xauthority),
+        # As pam_systemd(8) sets it; pyautogui takes no screenshot without it.
+        "XDG_SESSION_TYPE": "x11",
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={folder / BUS}",
     }
 

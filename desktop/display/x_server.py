@@ -38,8 +38,8 @@ SERVICE_AUTHORITY = Path("run/service/Xauthority")
 """Names in the directory of the desktop."""
 FOR_GROUP = 0o640
 """Mode of files for the users of applications, whose group their directory hands on."""
-# Family of an .Xauthority entry that matches every host and display (Xauth.h).
-_FAMILY_WILD = 65535
+# Families of .Xauthority entries (Xauth.h): of one host's local sockets, and of all addresses.
+_FAMILY_LOCAL, _FAMILY_WILD = 256, 65535
 # ProtocolVersion message: "RFB 003.008\n" (RFC 6143, 7.1.1).
 _RFB_BANNER_BYTES = 12
 _STOPPED_SECONDS = 0.05
@@ -312,17 +312,19 @@ def write_cookie(path: Path, cookie: bytes | None = None, mode: int = 0o600) -> 
     It is valid for every display number of this host.
     """
     cookie = cookie or secrets.token_bytes(16)
-    # With -displayfd the server chooses its number later, hence the wildcard entry.
-    fields = (b"", b"", COOKIE_NAME, cookie)
-    entry = struct.pack(">H", _FAMILY_WILD) + b"".join(
-        struct.pack(">H", len(part)) + part for part in fields
+    # python-xlib wants the name of the host, which others may not know by this name.
+    entries = b"".join(
+        struct.pack(">H", family)
+        # With -displayfd the server chooses its number later, hence no number.
+        + b"".join(struct.pack(">H", len(part)) + part for part in (host, b"", COOKIE_NAME, cookie))
+        for family, host in ((_FAMILY_LOCAL, os.uname().nodename.encode()), (_FAMILY_WILD, b""))
     )
     # O_EXCL does not follow a symbolic link that is in the place of the file (open(2)).
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(entry)
+        file.write(entries)
     return cookie
 
 

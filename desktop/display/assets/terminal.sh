@@ -8,5 +8,5 @@ PRINT='cat > "$XDG_RUNTIME_DIR/.text" && mv "$XDG_RUNTIME_DIR/.text" "$XDG_RUNTI
 exec xterm -u8 -fa 'DejaVu Sans Mono' -fs 11 -geometry 112x34 -title Terminal \
     -bg '#101820' -fg '#dde3ea' -cr '#7dd3fc' -b 8 -sl 5000 +sb \
     -xrm '*printAttributes: 0' -xrm "*printerCommand: $PRINT" \
-    -xrm '*metaSendsEscape: true' -xrm '*selectToClipboard: true' -xrm '*bellIsUrgent: false' \
+    -xrm '*metaSendsEscape: true' -xrm '*bellIsUrgent: false' \
     "$@"

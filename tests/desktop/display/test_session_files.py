@@ -32,5 +32,6 @@ def test_applications_find_display_cookie_and_bus(tmp_path: Path) -> None:
         "LANG": "C",
         "DISPLAY": ":7",
         "XAUTHORITY": str(tmp_path / "Xauthority"),
+        "XDG_SESSION_TYPE": "x11",
         "DBUS_SESSION_BUS_ADDRESS": f"unix:path={tmp_path}/run/bus/bus",
     }
