@@ -4,17 +4,19 @@ PYTHON := .venv/bin/python
 STAMP := .venv/.deskhand-setup
 DEMO := .venv/.deskhand-demo
 INTEROP := .venv-interop/.deskhand-setup
+PROGRAMS := .venv-programs/.deskhand-setup
+LONG_PROGRAMS := .venv-programs/.deskhand-setup-full
 PAGES := scripts/pages
 SITE_TOOLS := .venv-docs/.deskhand-setup
 PAGE_TOOLS := $(PAGES)/node_modules/.deskhand-setup
 
 # Tests without the marker of another target.
-QUICK := not (soak or attack or interop or live or eval or cluster or faults or full)
+QUICK := not (soak or attack or interop or live or eval or cluster or faults or programs or full)
 
 # Without cached bytecode every service and every test worker would compile all of its modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo container test unit system check cores bench soak attack executed cluster faults postgresql eval interop live soak-scripts distributions docs format clean environments shake long stored full lowest
+.PHONY: setup demo container test unit system check cores bench soak attack executed cluster faults postgresql eval interop programs live soak-scripts distributions docs format clean environments shake long stored full lowest
 
 setup: $(STAMP)
 
@@ -24,7 +26,7 @@ $(STAMP): pyproject.toml deploy/bootstrap
 
 # All that the targets of a landing install, and the bytecode of all tests, which otherwise each worker
 # would compile.
-environments: setup $(PAGE_TOOLS) $(SITE_TOOLS) $(INTEROP)
+environments: setup $(PAGE_TOOLS) $(SITE_TOOLS) $(INTEROP) $(PROGRAMS)
 	$(PYTHON) -m pytest --collect-only --quiet --quiet > /dev/null
 
 # Without the developers' tools; where they are installed, nothing is missing.
@@ -123,13 +125,21 @@ interop: setup $(INTEROP)
 $(INTEROP): pyproject.toml scripts/make_interop_environment.py | setup
 	$(PYTHON) -m scripts.make_interop_environment
 
+# Programs of other makers on one desktop, which all tests share.
+programs: setup $(PROGRAMS)
+	$(PYTHON) -m pytest --durations=10 -m "programs and not full" tests/programs
+
+$(PROGRAMS) $(LONG_PROGRAMS): pyproject.toml scripts/install_programs.py tests/programs/sources/Editor.java | setup
+	$(PYTHON) -m scripts.install_programs $(if $(findstring full,$@),--full)
+	@touch $@
+
 # The tests that a change adds or touches since BASE, 20 times in random order beside busy loops;
 # or those of SHAKE.
 shake: setup
 	$(PYTHON) -m scripts.shake $(if $(BASE),--base $(BASE)) $(SHAKE)
 
 # What is long and not needed for each landing, of all markers.
-long: environments
+long: environments $(LONG_PROGRAMS)
 	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "full and not live"
 
 # What a release needs: the targets of a landing and the long ones. Writes docs/release-run.md.
@@ -159,4 +169,4 @@ distributions: setup
 	$(PYTHON) -m scripts.distributions
 
 clean:
-	rm -rf .venv .venv-interop .venv-lowest .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .venv .venv-interop .venv-programs .venv-lowest .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

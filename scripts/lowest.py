@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 ENVIRONMENT = ROOT / ".venv-lowest"
 EXTRAS = ("openai", "gemini", "oidc", "cluster")
-QUICK = "not (soak or attack or interop or live or eval or cluster or faults or full)"
+QUICK = "not (soak or attack or interop or live or eval or cluster or faults or programs or full)"
 LOWEST = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^]]*\])?[^;]*?>=\s*([0-9][0-9A-Za-z.]*)")
 IGNORED = ("DeprecationWarning", "PendingDeprecationWarning")
 """Warnings of these versions about later versions of what they need."""

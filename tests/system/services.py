@@ -8,6 +8,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -326,6 +327,24 @@ def tidy(errors: Path, *options: str) -> Iterator[Service]:
         instance = found.get("/api/v0/desktop")["instance_id"]
         yield found
     until(lambda: not descendants_of(instance), "the end of everything the desktop started")
+
+
+def unprivileged() -> tuple[str, ...]:
+    """Return the command line of the program without privileges."""
+    if os.geteuid() != 0:
+        return (DESKHAND,)
+    # An interpreter in root's home can be read all the same.
+    return ("unshare", "--user", "--map-user=65534", "--map-group=65534", DESKHAND)
+
+
+@contextmanager
+def at_level_shared(errors: Path) -> Iterator[Service]:
+    """Run a desktop service as a user without privileges."""
+    # A short path: the desktop binds sockets below it.
+    with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as folder:
+        environment = {"HOME": folder, "DESKHAND_RUN_DIR": f"{folder}/run"}
+        with service(errors, "desktop", environment=environment, program=unprivileged()) as found:
+            yield found
 
 
 def descendants_of(instance: str) -> list[str]:

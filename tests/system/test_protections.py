@@ -3,15 +3,19 @@
 import json
 import os
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from deskhand.desktop.isolation.protections import NAMES
-from tests.system.services import DESKHAND, PATIENCE, Service, service
+from tests.system.services import (
+    DESKHAND,
+    PATIENCE,
+    Service,
+    at_level_shared,
+    service,
+    unprivileged,
+)
 
 pytestmark = pytest.mark.x11
 
@@ -34,14 +38,6 @@ def lasting(desktop: Service) -> list[str] | None:
     return found
 
 
-def unprivileged() -> tuple[str, ...]:
-    """Return the command line of the program without privileges."""
-    if os.geteuid() != 0:
-        return (DESKHAND,)
-    # An interpreter in root's home can be read all the same.
-    return ("unshare", "--user", "--map-user=65534", "--map-group=65534", DESKHAND)
-
-
 def named_by_doctor(program: tuple[str, ...], data: Path) -> dict[str, str]:
     """Return what ``deskhand doctor`` states of each protection."""
     ended = subprocess.run(
@@ -55,16 +51,6 @@ def named_by_doctor(program: tuple[str, ...], data: Path) -> dict[str, str]:
     kind = "protection "
     found = {one["name"]: one["detail"] for one in findings if one["name"].startswith(kind)}
     return {name.removeprefix(kind): detail for name, detail in found.items()}
-
-
-@contextmanager
-def at_level_shared(errors: Path) -> Iterator[Service]:
-    plain = unprivileged()
-    # A short path: the desktop binds sockets below it.
-    with tempfile.TemporaryDirectory(prefix="deskhand-", dir="/tmp") as folder:
-        environment = {"HOME": folder, "DESKHAND_RUN_DIR": f"{folder}/run"}
-        with service(errors, "desktop", environment=environment, program=plain) as found:
-            yield found
 
 
 def test_a_shared_desktop_lacks_all(tmp_path: Path) -> None:

@@ -9,11 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.services import DESKHAND, Service, descendants_of, service, service_pid, until
+from tests.system.services import (
+    DESKHAND,
+    Service,
+    descendants_of,
+    service,
+    service_pid,
+    unprivileged,
+    until,
+)
 
 pytestmark = pytest.mark.x11
-
-NOBODY = 65534
 
 
 @pytest.fixture
@@ -36,10 +42,7 @@ def test_the_keeper_removes_lock_and_socket_of_a_dead_x_server(
     environment = {"DESKHAND_NAMESPACES": "off"}
     if level == "shared":
         environment = {"HOME": str(private), "DESKHAND_RUN_DIR": str(private / "run")}
-        if os.geteuid() == 0:
-            # Without privileges, and yet an interpreter in root's home can be read.
-            mapped = (f"--map-user={NOBODY}", f"--map-group={NOBODY}")
-            plain = ("unshare", "--user", *mapped, DESKHAND)
+        plain = unprivileged()
     with service(tmp_path / "x.log", "desktop", environment=environment, program=plain) as desktop:
         assert desktop.ready["level"] == level
         lock, socket = files_of(desktop)
