@@ -15,6 +15,26 @@ OPEN = "open"
 NAMES = ("namespaces", "limits", "separate users", "filtered X clients", "stop in private")
 """All protections, in the order in which they are listed."""
 
+LOSSES = {
+    "namespaces": "programs see the processes and files of all users of the machine",
+    "limits": "one desktop can take all memory and processes of the machine",
+    "separate users": "programs read and change recordings, logs and sign-ins of the browser",
+    "filtered X clients": "programs see the screen and every key, type and click",
+    "stop in private": "programs go on while a person is in private",
+}
+"""What does not hold where a protection is missing."""
+
+COSTS = {
+    "limits": "a program that needs more memory or processes ends",
+    "separate users": "the browser saves files below Downloads only",
+    "filtered X clients": (
+        "programs draw without GLX, take no pictures of the screen, send no input, get no keys of "
+        "other windows and change no settings of screen and keyboard"
+    ),
+    "stop in private": "commands stand still while a person is in private",
+}
+"""What honest programs cannot do where a protection holds; one without an entry costs nothing."""
+
 
 @dataclass(frozen=True)
 class Protection:
@@ -30,6 +50,11 @@ class Protection:
     def missing(self) -> bool:
         """True for a protection that the desktop does not have."""
         return self.state in (NONE, OPEN)
+
+    @property
+    def effect(self) -> str:
+        """What is lost where it is missing, else what it costs; empty if it costs nothing."""
+        return (LOSSES if self.missing else COSTS).get(self.name, "")
 
     def __str__(self) -> str:
         because = f", because {self.reason}" if self.reason else ""

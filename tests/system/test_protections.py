@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.isolation.protections import NAMES
+from deskhand.desktop.isolation.protections import COSTS, LOSSES, NAMES
 from tests.system.services import (
     DESKHAND,
     PATIENCE,
@@ -89,7 +89,7 @@ def test_refused_namespaces_are_reported(tmp_path: Path) -> None:
 
 def test_the_doctor_names_each_protection_that_a_shared_desktop_lacks(tmp_path: Path) -> None:
     found = named_by_doctor(unprivileged(), tmp_path / "data")
-    assert found == dict.fromkeys(NAMES, f"none, because {SHARED}")
+    assert found == {name: f"none, because {SHARED}; {LOSSES[name]}" for name in NAMES}
 
 
 @pytest.mark.root
@@ -103,7 +103,9 @@ def test_the_doctor_names_the_same_protections_as_a_desktop_of_root(
     for one in entries:
         # The reason may go on with what only the desktop knows.
         because = f"{one['state']}, because {one['because']}" if one["because"] else one["state"]
-        assert because.startswith(found[one["name"]])
+        name = one["name"]
+        stated = found[name].removesuffix(f"; {LOSSES[name]}")
+        assert because.startswith(stated.removesuffix(f"; {COSTS.get(name)}"))
 
 
 def test_the_readme_names_each_protection() -> None:

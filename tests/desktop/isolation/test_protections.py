@@ -1,6 +1,8 @@
 import pytest
 
 from deskhand.desktop.isolation.protections import (
+    COSTS,
+    LOSSES,
     NAMES,
     Protection,
     Protections,
@@ -43,6 +45,14 @@ def test_without_namespaces_separate_users_are_weaker() -> None:
     assert str(separate_users("")) == "separate users: on"
     found = separate_users("refused")
     assert (found.state, found.missing, bool(found.reason)) == ("weak", False, True)
+
+
+def test_every_protection_has_a_loss_and_some_have_a_cost() -> None:
+    assert tuple(LOSSES) == NAMES
+    assert set(COSTS) <= set(NAMES)
+    assert Protection("limits", "none").effect == LOSSES["limits"]
+    assert Protection("limits", "on").effect == COSTS["limits"]
+    assert Protection("namespaces", "on").effect == ""
 
 
 def test_without_a_reason_the_state_stands_alone() -> None:

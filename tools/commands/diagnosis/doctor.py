@@ -73,6 +73,7 @@ from .separation import (
     decoder_findings,
     egress_finding,
     isolation_finding,
+    option_findings,
     protection_findings,
     rights_findings,
     secrets_finding,
@@ -234,7 +235,9 @@ def _protections() -> Iterator[Finding]:
                 ),
             )
         )
-    return protection_findings(found.entries)
+    yield from protection_findings(found.entries)
+    if os.geteuid() == 0:
+        yield from option_findings()
 
 
 def _decoder() -> Iterator[Finding]:

@@ -1,8 +1,9 @@
 """Findings about what keeps agents, other users and the internet apart. Pure."""
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Literal
 
-from deskhand.desktop.isolation.protections import Protection
+from deskhand.desktop.isolation.protections import LOSSES, Protection, of_applications
 from deskhand.desktop.network.egress import Egress, Mode
 from deskhand.tools.control_plane.permissions import OpenPath
 from deskhand.tools.control_plane.process_user import ProcessUser, StaysRoot
@@ -27,9 +28,18 @@ def protection_findings(protections: Iterable[Protection]) -> Iterator[Finding]:
     """Yield a finding for each protection of a desktop."""
     for one in protections:
         because = f", because {one.reason}" if one.reason else ""
-        yield Finding(
-            f"protection {one.name}", "warn" if one.reason else "ok", f"{one.state}{because}"
-        )
+        effect = f"; {one.effect}" if one.effect else ""
+        status: Literal["ok", "warn"] = "warn" if one.reason else "ok"
+        yield Finding(f"protection {one.name}", status, f"{one.state}{because}{effect}")
+
+
+def option_findings() -> Iterator[Finding]:
+    """Yield a finding for each option by which a desktop of root lacks protections."""
+    glx = tuple(one.name for one in of_applications(glx=True) if one.missing)
+    everything = tuple(LOSSES)
+    for option, names in (("--glx", glx), ("--attach", everything), ("--user", everything)):
+        detail = "; ".join(f"no {name}: {LOSSES[name]}" for name in names)
+        yield Finding(f"desktops with {option}", "ok", detail)
 
 
 def decoder_findings(refusal: str) -> Iterator[Finding]:

@@ -2,13 +2,14 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.isolation.protections import Protection
+from deskhand.desktop.isolation.protections import COSTS, LOSSES, Protection
 from deskhand.desktop.network.egress import Egress, Mode
 from deskhand.tools.commands.diagnosis.separation import (
     access_findings,
     decoder_findings,
     egress_finding,
     isolation_finding,
+    option_findings,
     protection_findings,
     rights_findings,
     secrets_finding,
@@ -25,10 +26,23 @@ def test_only_root_gives_desktops_users_of_their_own(root: bool, status: str) ->
 
 def test_a_protection_that_is_missing_is_a_warning_with_its_reason() -> None:
     whole, lacking = protection_findings(
-        (Protection("processes", "on"), Protection("limits", "none", "there is no cgroup"))
+        (Protection("namespaces", "on"), Protection("limits", "none", "there is no cgroup"))
     )
     assert (whole.status, whole.detail) == ("ok", "on")
-    assert (lacking.status, lacking.detail) == ("warn", "none, because there is no cgroup")
+    assert lacking.status == "warn"
+    assert lacking.detail == f"none, because there is no cgroup; {LOSSES['limits']}"
+
+
+def test_a_protection_that_holds_is_reported_with_its_cost() -> None:
+    (found,) = protection_findings((Protection("filtered X clients", "on"),))
+    assert (found.status, found.detail) == ("ok", f"on; {COSTS['filtered X clients']}")
+
+
+def test_options_are_reported_with_what_their_desktops_lose() -> None:
+    glx, attached, requested = option_findings()
+    assert glx.detail == f"no filtered X clients: {LOSSES['filtered X clients']}"
+    assert all(loss in attached.detail for loss in LOSSES.values())
+    assert (attached.name, requested.name) == ("desktops with --attach", "desktops with --user")
 
 
 def test_a_decoder_without_namespaces_is_a_warning() -> None:
