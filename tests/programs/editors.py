@@ -109,10 +109,10 @@ def shared_folder(desktop: Service) -> Path:
 
 
 def window(desktop: Service, title: str) -> Json:
-    """Return the window whose title contains a text, once there is one."""
+    """Return the newest window whose title contains a text, once there is one."""
 
     def found() -> list[Json]:
-        return [one for one in desktop.get(WINDOWS)["windows"] if title in one["title"]]
+        return [one for one in desktop.get(WINDOWS)["windows"] if title in one["title"]][::-1]
 
     first: Json = until(found, f"a window {title!r}")[0]
     return first

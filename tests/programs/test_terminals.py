@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from tests.programs.conftest import Editors
-from tests.programs.editors import copied, fresh, locks, output, skip_without
+from tests.programs.editors import WINDOWS, copied, fresh, locks, output, skip_without, window
 from tests.system.services import Service, until
 from tests.system.typing_targets import Terminal, keyboard_of
 
@@ -25,14 +25,23 @@ set -s copy-command "xclip -selection clipboard -in >/dev/null 2>&1"
 
 
 @pytest.fixture(scope="module")
-def terminal(desktop: Service) -> Terminal:
-    """An xterm that takes every byte as it is."""
-    return Terminal(desktop)
+def started(desktop: Service) -> tuple[Terminal, int]:
+    """An xterm that takes every byte as it is, and its window."""
+    terminal = Terminal(desktop)
+    return terminal, window(desktop, "sh")["id"]
+
+
+@pytest.fixture
+def terminal(desktop: Service, started: tuple[Terminal, int]) -> Terminal:
+    """The same in front of all other windows."""
+    found, shown = started
+    desktop.post(f"{WINDOWS}/{shown}/focus", {})
+    until(lambda: keyboard_of(desktop) == "sh", "the focus of the terminal")
+    return found
 
 
 def test_xterm_gets_exact_text_whatever_the_locks_are(desktop: Service, terminal: Terminal) -> None:
     desktop.act(action="left_click", **INSIDE)
-    until(lambda: "sh" in keyboard_of(desktop), "the focus of the terminal")
     text = fresh("abc ABC {}@ Grüße € Жук 日本 😀 12.5\n")
     with locks(desktop):
         assert terminal.received(text) == text
