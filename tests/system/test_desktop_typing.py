@@ -11,13 +11,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from websockets.asyncio.client import connect
 
-from deskhand.desktop.input.keys import keysyms_of_text
 from tests.live_trees import commands_below
 from tests.system.services import PATIENCE, Service, service, x_display
-from tests.system.typing_targets import Terminal, TextTarget, TextView, text_area, typed
-from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
+from tests.system.typing_targets import (
+    SHIFT,
+    Terminal,
+    TextArea,
+    TextTarget,
+    TextView,
+    strike,
+    text_area,
+    typed,
+)
 
 pytestmark = [pytest.mark.x11, pytest.mark.soak]
 
@@ -27,9 +33,6 @@ SINGLES = STRINGS[::13][:40:2]
 IDEOGRAPHS = "".join(map(chr, range(0x4E00, 0x4E00 + 300)))
 LINE = "zyß@{}[]\\|~€ éàç 日本 Ж 😀\n"
 WORLD = "\n".join(STRINGS[-30:-20]) + LINE
-
-
-SHIFT = 0xFFE1
 
 
 class DesktopAndTarget(NamedTuple):
@@ -134,23 +137,26 @@ def test_ideographs_arrive_after_a_person_typed_others(
         assert difference(text, terminal.arrived(text)) == ""
 
 
-async def strike(desktop: Service, text: str) -> None:
-    """Type in the live view, as a person who takes control by it."""
-    made = desktop.post("/api/v0/desktop/tickets", {"role": "control"}, status=201)
-    url = f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?ticket={made['ticket']}"
-    async with asyncio.timeout(PATIENCE), connect(url) as viewer:
-        await viewer.send(HELLO)
-        greeting = b""
-        while b"Deskhand" not in greeting:
-            greeting += await viewer.recv(decode=False)
-        for character in text:
-            (keysym,) = keysyms_of_text(character)
-            stroke = key(keysym) + key(keysym, down=False)
-            if character.isupper():
-                stroke = key(SHIFT) + stroke + key(SHIFT, down=False)
-            await viewer.send(stroke + PIXEL)
-            # The server obeys in order: with the picture it has struck the key.
-            await viewer.recv()
+@pytest.mark.parametrize("held", [(), (SHIFT,)], ids=["", "Shift"])
+@pytest.mark.parametrize("locks", ["", "Caps_Lock Num_Lock"], ids=["", "locks"])
+def test_keys_of_a_person_are_exact_whatever_is_held_and_locked(
+    pairs: Sequence[DesktopAndTarget], held: Sequence[int], locks: str
+) -> None:
+    text = "abcXYZ12!?é"
+    for desktop, target in pairs:
+        # The agent's keyboard is the one that was used last.
+        assert target.received("before") == "before"
+        if locks:
+            desktop.act(action="key", text=locks)
+        try:
+            asyncio.run(strike(desktop, text, held))
+            assert desktop.http.delete("/api/v0/desktop/lease").is_success
+        finally:
+            if locks:
+                desktop.act(action="key", text=locks)
+        assert isinstance(target, Terminal | TextArea)
+        found = target.arrived(text) if isinstance(target, Terminal) else target.held()
+        assert found == text
 
 
 def test_they_arrive_in_a_text_view_of_gtk(tmp_path: Path) -> None:

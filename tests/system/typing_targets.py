@@ -1,13 +1,18 @@
 """Applications to type into, and what they received, character by character."""
 
+import asyncio
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
+from websockets.asyncio.client import connect
+
+from deskhand.desktop.input.keys import keysyms_of_text
 from tests.system.reporting_page import Reports, reporting_page
 from tests.system.services import PATIENCE, Service, until
+from tests.vncbridge.rfb.client_messages import HELLO, PIXEL, key
 
 PAGE = b"""<!doctype html><meta charset=utf-8><title>typing</title>
 <textarea autofocus spellcheck=false style="width:1200px;height:700px"></textarea><script>
@@ -25,6 +30,7 @@ area.focus();
 
 GTK_VIEW = Path(__file__).parents[1] / "data" / "gtk_view.py"
 GREETING = "\u00b7"
+SHIFT = 0xFFE1
 
 
 class TextTarget(Protocol):
@@ -137,7 +143,10 @@ class TextArea:
 
     def answers(self) -> bool:
         """Return whether the page has the keyboard focus."""
-        typed(self._desktop, GREETING)
+        greeting = {"action": "type", "text": GREETING}
+        if self._desktop.http.post("/api/v0/desktop/action", json=greeting).status_code == 409:
+            # No window has the keyboard yet.
+            return False
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         return not self._reports.empty()
 
@@ -161,3 +170,27 @@ def text_area(desktop: Service) -> Iterator[TextArea]:
         area = TextArea(desktop, reports)
         until(area.answers, "the keyboard for the page")
         yield area
+
+
+async def strike(desktop: Service, text: str, held: Sequence[int] = ()) -> None:
+    """Type in the live view, as a person who takes control by it; keys are held meanwhile."""
+    made = desktop.post("/api/v0/desktop/tickets", {"role": "control"}, status=201)
+    url = f"{desktop.url.replace('http', 'ws', 1)}/api/v0/desktop/vnc?ticket={made['ticket']}"
+    async with asyncio.timeout(PATIENCE), connect(url) as viewer:
+        await viewer.send(HELLO)
+        greeting = b""
+        while b"Deskhand" not in greeting:
+            greeting += await viewer.recv(decode=False)
+        for keysym in held:
+            await viewer.send(key(keysym))
+        for character in text:
+            (keysym,) = keysyms_of_text(character)
+            stroke = key(keysym) + key(keysym, down=False)
+            if character.isupper() and not held:
+                stroke = key(SHIFT) + stroke + key(SHIFT, down=False)
+            await viewer.send(stroke + PIXEL)
+            # The server obeys in order: with the picture it has struck the key.
+            await viewer.recv()
+        for keysym in held:
+            await viewer.send(key(keysym, down=False) + PIXEL)
+            await viewer.recv()
