@@ -7,7 +7,7 @@ package python3-pyqt6.
 import sys
 from pathlib import Path
 
-from PyQt6.QtWidgets import QApplication, QInputDialog, QLineEdit  # type: ignore[import-not-found]
+from PyQt6.QtWidgets import QApplication, QInputDialog, QLineEdit
 
 application = QApplication(sys.argv)
 dialog = QInputDialog()
