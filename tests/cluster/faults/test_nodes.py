@@ -231,7 +231,8 @@ def test_a_node_that_is_full_is_marked_and_refuses_while_another_starts_desktops
         assert d.rows(f"SELECT DISTINCT node FROM desktops WHERE id IN ({named})") == [row]
         assert re.fullmatch(reason, refused(d, full))
         query = f"SELECT reason FROM nodes WHERE name = '{full.host.name}'"
-        until(lambda: d.rows(query) != [[""]], "the mark", LIMIT, PAUSE)
+        # On a busy machine the node may have another mark for a moment.
+        until(lambda: re.fullmatch(reason, d.rows(query)[0][0]), "the mark", LIMIT, PAUSE)
         marked = marks(d)
         print(marked)
         assert re.fullmatch(reason, marked[full.host.name]["reason"])
