@@ -31,6 +31,7 @@ from deskhand.desktop.actions.catalog import (
     CursorPosition,
     MouseMove,
     Screenshot,
+    Type,
     Wait,
 )
 from deskhand.desktop.actions.plan import batches, plan
@@ -44,7 +45,7 @@ from deskhand.desktop.screenshots.options import View, view
 from deskhand.desktop.tool_calls.caller import Caller
 
 from .observer import FocusSource, Observer, Screen, ScreenshotRenderer, Stages
-from .outcomes import ActionNote, BatchOutcome, Outcome, ScreenshotResult, outcome_of
+from .outcomes import NOWHERE, ActionNote, BatchOutcome, Outcome, ScreenshotResult, outcome_of
 from .progress import NO_PROGRESS, ActionProgress
 from .target_source import NoTargets, TargetSource, targets_of
 from .typing_policy import TypingPolicy
@@ -348,9 +349,13 @@ class Computer:
     async def _perform(self, request: ActionRequest, caller: Caller, stages: Stages) -> Outcome:
         with stages.stage("act"):
             try:
+                types = isinstance(request.action, Type)
+                nowhere = types and await self._nothing_focused()
                 send = partial(self._send_events, caller)
                 check = partial(self._access.check_act, caller.chat_id)
                 host = await self._typing_policy.perform(request.action, send, check)
+                # A window may have got the keyboard meanwhile, and some of the text.
+                nowhere = nowhere and await self._nothing_focused()
                 point = await self._point(request)
             except Withheld:
                 raise
@@ -365,7 +370,12 @@ class Computer:
             self._access.check_view()
         shown = await self.observer.frame_id()
         outcome = outcome_of(request, self.size, point, shown, shot, stages.taken)
+        if nowhere:
+            return replace(outcome, output=NOWHERE, nothing_focused=True)
         return replace(outcome, typed_into=host)
+
+    async def _nothing_focused(self) -> bool:
+        return await asyncio.to_thread(self._typing_policy.nothing_focused)
 
     async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only a smooth motion starts where the pointer is; reading its position costs a round trip.

@@ -63,6 +63,9 @@ class FocusSource(Protocol):
     def focused(self) -> Focused | None:
         """Return the window that has the keyboard focus, if there is one."""
 
+    def nothing_focused(self) -> bool:
+        """Return whether no program would get a key."""
+
     def margins(self) -> tuple[Region, ...]:
         """Return the regions of the screen that panels reserve."""
 
@@ -73,6 +76,10 @@ class NoFocusSource:
     def focused(self) -> Focused | None:
         """Return none."""
         return None
+
+    def nothing_focused(self) -> bool:
+        """Return that it is not known."""
+        return False
 
     def margins(self) -> tuple[Region, ...]:
         """Return none."""

@@ -22,6 +22,12 @@ Json = dict[str, Any]
 SKIPPED: Json = {"skipped": True}
 """Result of an action that never began, because one before it failed."""
 
+NOWHERE = (
+    "type action performed, but no window had the keyboard, and the text went nowhere: click into "
+    "a field, or focus a window first"
+)
+"""Output of an action whose text no program received."""
+
 
 @dataclass(frozen=True)
 class ScreenshotResult:
@@ -73,6 +79,8 @@ class Outcome:
     observation: Observation | None = None
     typed_into: str = ""
     """Host of the page that received a protected text; empty outside of web pages."""
+    nothing_focused: bool = False
+    """True if a text was typed while no program would get a key."""
     redacted_text: str | None = None
     """Stands in the place of a text that went into a password field. The reply calls it
     ``told_text``."""
@@ -172,6 +180,8 @@ def _result_json(outcome: Outcome) -> Json:
         body["clamped"] = outcome.clamped
     if outcome.redacted_text is not None:
         body["told_text"] = outcome.redacted_text
+    if outcome.nothing_focused:
+        body["nothing_focused"] = True
     if outcome.typed_into:
         body["typed_into"] = outcome.typed_into
     if outcome.screenshot is not None:

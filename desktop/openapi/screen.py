@@ -38,6 +38,7 @@ _PERFORMED: Json = {
     "clamped": described(FLAG, "A point outside of the screen was moved to its edge."),
     "told_text": TEXT,
     "typed_into": described(TEXT, "Host of the page that received a protected text."),
+    "nothing_focused": described(FLAG, "No window had the keyboard: the text went nowhere."),
     **_PICTURE,
 }
 _TARGET = nullable(

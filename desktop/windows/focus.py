@@ -11,6 +11,7 @@ from deskhand.desktop.errors import DisplayGone
 from deskhand.desktop.geometry import Region
 from deskhand.desktop.x11.connection import LOST, connect
 from deskhand.desktop.x11.ewmh import WindowManager
+from deskhand.desktop.x11.keyboard_grab import is_grabbed
 
 from .focused import Focused
 
@@ -40,6 +41,16 @@ class Focus:
     def focused(self) -> Focused | None:
         """Return the active window; None if there is none, or no window manager runs."""
         return self._query(self._active, None)
+
+    def nothing_focused(self) -> bool:
+        """Return True if no client would get a key: none has the focus, or grabs the keyboard."""
+        return self._query(
+            lambda: (
+                not self._manager.keys_reach_a_client()
+                and not is_grabbed(self._connection, thorough=False)
+            ),
+            False,
+        )
 
     def margins(self) -> tuple[Region, ...]:
         """Return the parts of the screen that panels reserve."""

@@ -21,6 +21,7 @@ _LONGEST_TITLE = 256
 _messages: Any = xcffib.xproto
 _ANY = xcffib.xproto.GetPropertyType.Any
 _MASKS = xcffib.xproto.EventMask
+_FOCUS_NONE = xcffib.xproto.InputFocus._None
 # Source indication of pagers: a window manager obeys them where it may ignore applications.
 _SOURCE_PAGER = 2
 # IconicState of WM_STATE (ICCCM, 4.1.3.1).
@@ -74,6 +75,13 @@ class WindowManager:
     def active(self) -> int:
         """Return the active window; 0 if none."""
         return next(iter(self._cardinals(self.root, "_NET_ACTIVE_WINDOW")), 0)
+
+    def keys_reach_a_client(self) -> bool:
+        """Return False if the input focus is on nothing, the root or the manager's own window."""
+        focus = self._core.GetInputFocus().reply().focus
+        # Openbox gives the focus to the window of _NET_SUPPORTING_WM_CHECK while no other has it.
+        managers = self._cardinals(self.root, "_NET_SUPPORTING_WM_CHECK")
+        return focus not in (_FOCUS_NONE, self.root, *managers)
 
     def title(self, window: int) -> str:
         """Return the title of a window; empty if the window does not exist."""

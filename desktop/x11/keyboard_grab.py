@@ -60,12 +60,13 @@ class KeyboardGrab(ConnectionThread):
 
     def _read(self, thorough: bool) -> Grab:
         try:
-            return "grabbed" if _is_grabbed(self._connection, thorough) else "none"
+            return "grabbed" if is_grabbed(self._connection, thorough) else "none"
         except (xcffib.XcffibException, *LOST):
             return "unknown"
 
 
-def _is_grabbed(connection: Connection, thorough: bool) -> bool:
+def is_grabbed(connection: Connection, thorough: bool) -> bool:
+    """Return True if another client has grabbed the keyboard."""
     root = screen_of(connection).root
     hidden = connection.generate_id()
     kind = xcffib.xproto.WindowClass.InputOnly

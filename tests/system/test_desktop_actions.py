@@ -39,7 +39,8 @@ def test_a_performed_action_is_described(
     shared: Service, action: str, fields: dict[str, Any]
 ) -> None:
     reply = shared.act(action=action, **fields)
-    assert reply["output"] == f"{action} action performed"
+    # No window gets a text here, which the output of `type` adds.
+    assert reply["output"].startswith(f"{action} action performed")
     assert reply["space"] == {"name": "model", "width": 1280, "height": 720}
     assert ("point" in reply) == ("coordinate" in fields or "path" in fields)
     assert "screenshot_data" not in reply
@@ -132,7 +133,7 @@ def test_a_batch_goes_to_its_first_error_and_skips_the_rest(shared: Service) -> 
     assert failed["results"][0]["error"]["message"] == "Type action failed."
     assert failed["results"][1:] == [{"skipped": True}] * 2
     assert failed["skipped"] == 2
-    assert shared.act(**text)["output"] == "type action performed"
+    assert shared.act(**text)["output"].startswith("type action performed")
 
 
 def test_thirty_two_actions_wait_and_the_next_is_a_429(shared: Service) -> None:

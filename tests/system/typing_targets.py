@@ -143,10 +143,7 @@ class TextArea:
 
     def answers(self) -> bool:
         """Return whether the page has the keyboard focus."""
-        greeting = {"action": "type", "text": GREETING}
-        if self._desktop.http.post("/api/v0/desktop/action", json=greeting).status_code == 409:
-            # No window has the keyboard yet.
-            return False
+        typed(self._desktop, GREETING)
         self._desktop.act(action="key", text="F2", observe={"screenshot": False})
         return not self._reports.empty()
 

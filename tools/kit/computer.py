@@ -279,6 +279,8 @@ def _sentences(wanted: DesktopCall, response: Json, picture: Image | None) -> li
     if response.get("clamped"):
         x, y = response["point"]
         sentences.append(f"The point was off the screen; ({x}, {y}) was used.")
+    if response.get("nothing_focused"):
+        sentences.append("The text went nowhere: click into a field first.")
     if response.get("settled") == "ceiling":
         sentences.append(f"After {SETTLE_MS / 1000:g} s the screen was still moving.")
     if wanted.kind == "action":

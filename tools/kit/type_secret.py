@@ -182,9 +182,12 @@ class TypeSecretTool(CheckedTool):
         value: Json = {"typed": secret.name}
         if entered.seconds_left is not None:
             value["expires_in_s"] = round(entered.seconds_left)
+        if reply.get("nothing_focused"):
+            value["warning"] = NOWHERE
         return ToolOutcome(value, targets=targets), str(reply.get("typed_into", ""))
 
 
+NOWHERE = "no window had the keyboard, and the value went nowhere: click the field first"
 NEEDS_DOMAINS = "cannot be typed: a person has to store it again with its domains"
 TYPE_SECRET = ToolSpec.of(
     "type_secret",

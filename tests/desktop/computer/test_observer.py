@@ -33,6 +33,9 @@ class FakeWindows:
         self._windows.append(self._windows[0])
         return self._windows.pop(0)
 
+    def nothing_focused(self) -> bool:
+        return False
+
     def margins(self) -> tuple[Region, ...]:
         return (self.panel,)
 

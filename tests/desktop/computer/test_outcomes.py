@@ -170,6 +170,11 @@ def test_a_response_names_the_site_that_received_a_protected_text() -> None:
     assert found["typed_into"] == "bank.example"
 
 
+def test_a_response_says_that_no_window_had_the_keyboard() -> None:
+    assert "nothing_focused" not in outcome_json(OUTCOME, "i")
+    assert outcome_json(replace(OUTCOME, nothing_focused=True), "i")["nothing_focused"] is True
+
+
 def test_a_body_is_journaled_without_its_screenshots() -> None:
     assert without_screenshots({"output": "", "screenshot_data": "AA"}) == {"output": ""}
     body = {"results": [{"output": "screenshot", "screenshot_data": "AA"}], "skipped": 0}

@@ -7,7 +7,7 @@ import pytest
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
-from deskhand.desktop.computer.outcomes import Outcome, outcome_json
+from deskhand.desktop.computer.outcomes import NOWHERE, Outcome, outcome_json
 from deskhand.desktop.computer.typing_policy import (
     KEYBOARD_SECONDS,
     NoPageEntry,
@@ -369,3 +369,29 @@ def test_a_person_in_control_keeps_a_text_out_of_a_page() -> None:
     with pytest.raises(HumanInControl):
         asyncio.run(policy.perform(action_request(BOUND, NATIVE).action, send, check))
     assert pages.asked == []
+
+
+@pytest.mark.parametrize("nowhere", [False, True])
+def test_a_reply_says_that_a_text_went_nowhere(nowhere: bool) -> None:
+    async def typed(**wanted: Any) -> Any:
+        clock = FakeClock()
+        policy = TypingPolicy(nothing_focused=lambda: nowhere)
+        async with Computer(
+            FakeScreen(clock),
+            FakeInput(),
+            FakePictures(),
+            lambda _: None,
+            instance_id="instance",
+            typing_policy=policy,
+            clock=clock,
+            sleep=clock.sleep,
+        ) as computer:
+            outcome = await computer.act(action_request(wanted, NATIVE), CALLER)
+            return outcome_json(outcome, "instance")
+
+    reply = asyncio.run(typed(action="type", text="a"))
+    assert reply.get("nothing_focused", False) is nowhere
+    assert reply["output"] == (NOWHERE if nowhere else "type action performed")
+    # Keys have uses without a window.
+    key = asyncio.run(typed(action="key", text="Escape"))
+    assert "nothing_focused" not in key

@@ -130,6 +130,12 @@ def test_a_clamped_point_and_an_unsettled_screen_are_reported() -> None:
     assert "still moving" in message
 
 
+def test_a_text_that_no_window_received_is_reported() -> None:
+    desk = Desk()
+    desk.desktop.extra = {"nothing_focused": True}
+    assert "The text went nowhere" in text_of(desk.act("type", text="lost"))
+
+
 def test_the_timeout_includes_the_duration_of_the_action() -> None:
     desk = Desk()
     desk.act("wait", duration=60)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from deskhand.tools.kit.support.spec import Json, MachineRefused, MachineUnavailable, ToolOutcome
-from deskhand.tools.kit.type_secret import TypeSecretTool
+from deskhand.tools.kit.type_secret import NOWHERE, TypeSecretTool
 from deskhand.tools.secrets.secret import Secret
 from deskhand.tools.secrets.store import SecretStore
 from tests.tools.kit.machine import FakeMachine
@@ -195,3 +195,10 @@ def test_of_a_one_time_code_one_is_typed_that_does_not_expire_at_once(
     assert (acted.json["text"], acted.json["hosts"]) == (code, ["mail.example"])
     assert vault.hide(f"{code} {SEED}") == "•••• ••••"
     assert SEED not in str(made.asked)
+
+
+def test_a_value_that_no_window_received_is_reported() -> None:
+    made = FakeMachine()
+    made.answer("/secrets", {"count": 1})
+    made.answer("/action", {"output": "type action performed", "nothing_focused": True})
+    assert typed(made, {"name": "mail"}).value == {"typed": "mail", "warning": NOWHERE}
