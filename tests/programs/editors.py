@@ -154,7 +154,8 @@ class Editor:
         self._desktop.act(action=action, coordinate=at, coordinate_space="native", **more)
 
     def clear(self) -> None:
-        """Give it the keyboard, and remove its text."""
+        """Put it in front of other windows, give it the keyboard, and remove its text."""
+        self._desktop.post(f"{WINDOWS}/{self.window}/focus", {})
         self.click()
         until(self.has_keyboard, f"the focus of {self.kind.name}")
         self.keys("ctrl+a Delete")

@@ -9,7 +9,7 @@ from queue import Empty
 
 import pytest
 
-from tests.programs.editors import fresh
+from tests.programs.editors import WINDOWS, fresh, window
 from tests.system.reporting_page import reporting_page
 from tests.system.services import PATIENCE, Service, until
 from tests.system.typing_targets import keyboard_of, strike, typed
@@ -20,7 +20,7 @@ PAGE = """<!doctype html><meta charset=utf-8><title>sign in</title><body><script
 const fields = [];
 let count = 0;
 const report = () => fetch(self === top ? "/page" : "/frame",
-  {method: "POST", body: JSON.stringify([++count, ...fields.map((field) => field.value)])});
+  {method: "POST", body: JSON.stringify([++count, fields.map((field) => field.value)])});
 function add(parent, attributes = {}) {
   const field = document.createElement("input");
   Object.assign(field, {type: "password", ...attributes});
@@ -64,7 +64,7 @@ ORDINARY = 5
 def test_all_fields_of_a_sign_in_get_exactly_what_is_typed(desktop: Service, actor: str) -> None:
     *values, in_frame = (fresh(VALUE) for _ in range(ORDINARY + 1))
     found: dict[str, list[str]] = {}
-    counts = {"/page": 0, "/frame": 0}
+    newest: dict[str, int] = {}
     with reporting_page(PAGE.encode()) as (url, reports):
 
         def report(path: str, wanted: list[str]) -> None:
@@ -74,10 +74,10 @@ def test_all_fields_of_a_sign_in_get_exactly_what_is_typed(desktop: Service, act
                 except Empty:
                     assert found.get(path) == wanted
                     raise
-                count, *held = json.loads(body)
+                number, now = json.loads(body)
                 # Requests of a page may overtake each other.
-                if count > counts[changed]:
-                    counts[changed], found[changed] = count, held
+                if number > newest.get(changed, 0):
+                    newest[changed], found[changed] = number, now
 
         def strikes(text: str) -> None:
             if actor == "agent":
@@ -98,3 +98,5 @@ def test_all_fields_of_a_sign_in_get_exactly_what_is_typed(desktop: Service, act
         strikes(in_frame)
         report("/frame", [in_frame])
         report("/page", [*values, *CODE])
+        shown = window(desktop, "sign in")["id"]
+        desktop.post(f"{WINDOWS}/{shown}/close", {})
