@@ -29,7 +29,10 @@ class Edited:
     after: bytes
 
     def diff(self) -> str:
-        """Return the change as text; bytes that are no UTF-8 become replacement characters."""
+        """Return the change as text, without byte order mark.
+
+        Bytes that are no UTF-8 become replacement characters.
+        """
         return unified(self.path, _shown(self.before), _shown(self.after))
 
 
@@ -156,4 +159,4 @@ def _roll_back(done: Sequence[Edited], roots: Roots) -> Iterator[FileError]:
 
 
 def _shown(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+    return data.decode("utf-8-sig", "replace")

@@ -1,6 +1,7 @@
 """Answers of the routes that only read. All functions block."""
 
 import os
+from codecs import BOM_UTF8
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
                 content.update(chunk)
             if number == 0 and is_binary(chunk):
                 return no_lines(f"{query.path!r} is a binary file, {size} bytes", size)
-            reader.feed(chunk)
+            reader.feed(chunk if number else chunk.removeprefix(BOM_UTF8))
     found = reader.finish()
     problem = _range_problem(query, found)
     if problem:

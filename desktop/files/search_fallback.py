@@ -114,7 +114,8 @@ def _matches(path: str, file: BinaryIO, expression: re.Pattern[str]) -> Iterator
     number = 0
     while data := file.readline(LONGEST_READ):
         number += 1
-        text = data.decode("utf-8", "replace")
+        # ripgrep removes the mark of a file, too (BOM sniffing, `--encoding` in rg(1)).
+        text = data.decode("utf-8-sig" if number == 1 else "utf-8", "replace")
         found = expression.search(text.rstrip("\r\n"))
         if found:
             yield Match(path, number, found.start() + 1, shown(text))

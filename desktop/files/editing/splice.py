@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .indentation import translated, unit_of
-from .line_endings import TextLine
+from .line_endings import TextLine, ended
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,18 @@ def aligned(search: Sequence[TextLine], new: Sequence[TextLine]) -> Alignment:
 def spliced(
     found: Sequence[TextLine], search: Sequence[TextLine], new: Sequence[TextLine], ending: str
 ) -> list[TextLine]:
-    """Return the lines that replace ``found``; ``ending`` is the file's most frequent one."""
+    """Return the lines that replace ``found``.
+
+    ``ending`` is that of the line before, for a last line of the file that has none itself.
+    """
+    ends = [line.end for line in found]
+    ends[-1] = ends[-1] or ([ending, *ends])[-2]
+    new = ended(new, search, ends)
     splice = _Splice(found, search, new)
     lines = [splice.line(number) for number in range(len(new))]
     if not lines:
         return []
-    inner = [line if line.end else line._replace(end=ending) for line in lines]
+    inner = [line if line.end else line._replace(end=ends[-1]) for line in lines]
     # Without a newline at its end, the last line of the file keeps none. Any other last line
     # needs one, or it would merge with the line after it.
     last = "" if not found[-1].end else lines[-1].end or found[-1].end
@@ -67,12 +73,12 @@ class _Splice:
             return self._inserted(new)
         found, search = self._found[index], self._search[index]
         if new.blank and not (search.blank and new.lead == search.lead):
-            return new._replace(end=_kept(found.end, search.end, new.end))
+            return new
         return TextLine(
             self._lead(new, search, found),
             _kept(found.text, search.text, new.text),
             _kept(found.trail, search.trail, new.trail),
-            _kept(found.end, search.end, new.end),
+            new.end,
         )
 
     def _counterpart(self, number: int) -> int | None:

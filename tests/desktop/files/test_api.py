@@ -64,6 +64,20 @@ def test_an_offset_past_the_end_names_both_numbers(service: Service, tmp_path: P
     assert lines(service, tmp_path / "empty")["success"]
 
 
+def test_a_byte_order_mark_belongs_to_no_line(service: Service, tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
+    assert lines(service, path)["content"] == "1\tone\r\n2\ttwo"
+    body: Json = {"path": str(tmp_path), "pattern": "^one$"}
+    (match,) = service.request("POST", "/api/v0/search", json=body).json()["matches"]
+    assert (match["line"], match["column"], match["text"]) == (1, 1, "one")
+    edits = [{"old_text": "one\ntwo\n", "new_text": "one\nx\ntwo\n"}]
+    body = {"files": [{"path": str(path), "edits": edits}], "include_diff": True}
+    (edited,) = service.request("POST", "/api/v0/edit-files", json=body).json()["files"]
+    assert "\ufeff" not in edited["diff"]
+    assert path.read_bytes() == b"\xef\xbb\xbfone\r\nx\r\ntwo\n"
+
+
 def test_an_empty_file_has_no_end_to_be_past(service: Service, tmp_path: Path) -> None:
     (tmp_path / "empty").touch()
     answer = lines(service, tmp_path / "empty", offset=9, limit=1)

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from deskhand.desktop.files.editing.line_endings import (
     TextLine,
-    converted,
-    dominant,
+    ended,
+    ending_at,
     endings,
     joined,
     lines_of,
@@ -31,14 +31,26 @@ def test_a_carriage_return_alone_ends_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "ending"), [("", "\n"), ("a\r\nb\n", "\n"), ("a\r\nb\r\nc\n", "\r\n"), ("\n", "\n")]
+    ("text", "position", "ending"),
+    [
+        ("", 0, "\n"),
+        ("a\r\nb\n", 0, "\r\n"),
+        ("a\r\nb\n", 3, "\n"),
+        ("a\r\nb", 4, "\r\n"),
+        ("\n", 0, "\n"),
+    ],
 )
-def test_the_dominant_ending_needs_a_majority(text: str, ending: str) -> None:
-    assert dominant(text) == ending
+def test_a_line_without_ending_has_that_of_the_line_before(
+    text: str, position: int, ending: str
+) -> None:
+    assert ending_at(text, position) == ending
 
 
-def test_endings_are_collected_and_converted() -> None:
+def test_endings_are_collected() -> None:
     assert endings("a\r\nb\n") == {"\r\n", "\n"}
     assert endings("a") == set()
-    assert converted("a\r\nb\n", "\r\n") == "a\r\nb\r\n"
-    assert converted("a\r\nb\n", "\n") == "a\nb\n"
+
+
+def test_mixed_endings_are_not_changed() -> None:
+    new = lines_of("a\r\nb\n")
+    assert ended(new, lines_of("a\nb\n"), ["\n", "\n"]) == new
