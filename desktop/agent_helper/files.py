@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import stat
 from base64 import b64encode
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -15,7 +14,7 @@ from deskhand.desktop.agent_helper.wire.values import (
     lines_json,
     search_json,
 )
-from deskhand.desktop.files.disk import translated_errors
+from deskhand.desktop.files.disk import check_regular, translated_errors
 from deskhand.desktop.files.errors import BadPath, FilesUnavailable, NoSpaceLeft
 from deskhand.desktop.files.preconditions import Condition
 from deskhand.desktop.files.requests import FileEdits, LinesQuery
@@ -172,9 +171,11 @@ def _check(refusal: Callable[[], str]) -> None:
 def _regular(reply: HelperReply, path: Path) -> int:
     """Return the descriptor of a reply; a helper under attack may send one of a FIFO."""
     descriptor = reply.descriptor()
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    try:
+        check_regular(os.fstat(descriptor), path)
+    except BadPath:
         os.close(descriptor)
-        raise BadPath(f"{str(path)!r} is not a file")
+        raise
     return descriptor
 
 

@@ -12,10 +12,10 @@ from urllib.parse import quote
 from deskhand.vncbridge.http.file_response import SAFE, SpanResponse
 from deskhand.vncbridge.http.ranges import Span
 
-from .disk import CHUNK, absolute, chunks, translated_errors
+from .disk import CHUNK, absolute, translated_errors
 from .errors import FileError
 from .preconditions import ALWAYS, Condition, tag
-from .reading import MOST_HASHED
+from .reading import MOST_HASHED, chunks
 
 OCTETS = "application/octet-stream"
 # Types without scripts. HTML and SVG could run some in this service's origin, so a browser has to

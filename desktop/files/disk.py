@@ -1,4 +1,4 @@
-"""Reads and atomically replaces files, confined to roots. All functions block.
+"""Finds, lists and atomically replaces files, confined to roots. All functions block.
 
 A replacement is written to a temporary file in the directory of its target, synchronised with
 fsync(2), and renamed over the target (rename(2)); the directory is synchronised after that. The
@@ -40,6 +40,12 @@ MOST_LINKS = 40
 """Limit of symbolic links in one resolution, as in the kernel (path_resolution(7))."""
 TOO_MANY_LINKS = "too many levels of symbolic links"
 CHUNK = 1_048_576
+_SPECIAL = {
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+}
 _KINDS: dict[int, type[FileError]] = {
     errno.ENAMETOOLONG: BadPath,
     errno.EROFS: ReadOnly,
@@ -118,24 +124,14 @@ def existing(path: Path, roots: Roots = EVERYWHERE) -> Path:
         return descriptor_path(held).readlink()
 
 
-@contextmanager
-def opened(path: Path, roots: Roots = EVERYWHERE) -> Iterator[BinaryIO]:
-    """Open a regular file for reading."""
-    with translated_errors(path), roots.held(path) as held:
-        # Checked before the open: opening a FIFO blocks, and opening a device may have effects.
-        if not stat.S_ISREG(os.fstat(held).st_mode):
-            raise BadPath(f"{str(path)!r} is not a file")
-        # An O_PATH descriptor cannot be read (open(2)); opening it through /proc reopens the same
-        # inode, whatever the path leads to by now.
-        file = descriptor_path(held).open("rb")
-    with file:
-        yield file
-
-
-def chunks(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the rest of a file in pieces."""
-    while data := file.read(CHUNK):
-        yield data
+def check_regular(found: os.stat_result, path: Path) -> None:
+    """Raise BadPath, which names the kind of the file, unless it is a regular one."""
+    kind = stat.S_IFMT(found.st_mode)
+    if kind == stat.S_IFDIR:
+        raise BadPath(f"{str(path)!r} is not a file")
+    if kind != stat.S_IFREG:
+        name = _SPECIAL.get(kind, "special")
+        raise BadPath(f"{str(path)!r} is {name}, not a regular file")
 
 
 def entries(path: Path, roots: Roots = EVERYWHERE) -> list[DirectoryEntry]:
@@ -188,6 +184,8 @@ class Replacement:
                 existing_stat is not None and stat.S_ISDIR(existing_stat.st_mode)
             ):
                 raise BadPath(f"{str(self._path)!r} is a directory")
+            if existing_stat is not None:
+                check_regular(existing_stat, self._path)
             # Shortened, because a name has at most 255 bytes (NAME_MAX).
             name = f".{self._name[:50]}.tmp.{secrets.token_hex(4)}"
             # O_EXCL neither opens a file that is there nor follows a link (open(2)). The mode 0666
@@ -248,6 +246,7 @@ class Replacement:
             # place after `target` had followed the links: it is replaced, and its mode (0777) is
             # not copied.
             if existing_stat is not None and not stat.S_ISLNK(existing_stat.st_mode):
+                check_regular(existing_stat, self._path)
                 _copy_owner_and_mode(file.fileno(), existing_stat)
             # A rename before the data is on disk could leave an empty file after a crash.
             os.fsync(file.fileno())

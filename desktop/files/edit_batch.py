@@ -13,9 +13,10 @@ from pathlib import Path
 from deskhand.desktop.files.editing.edits import edited
 from deskhand.desktop.files.editing.unified_diff import unified
 
-from .disk import Replacement, absolute, opened, resolved, translated_errors
+from .disk import Replacement, absolute, resolved, translated_errors
 from .disk import replace as put_back
 from .errors import BadPath, ChangedMeanwhile, FileError
+from .reading import opened
 from .requests import FileEdits
 from .roots import EVERYWHERE, Roots
 

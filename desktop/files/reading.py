@@ -1,20 +1,49 @@
-"""Answers of the routes that only read. All functions block."""
+"""Reads files, and answers the routes that only read. All functions block."""
 
+import mmap
 import os
 from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from .disk import absolute, chunks, entries, opened, translated_errors
+from .disk import CHUNK, absolute, check_regular, entries, translated_errors
+from .errors import BadPath
 from .lines import Bounds, Excerpt, LineReader, is_binary
 from .requests import LinesQuery
-from .roots import EVERYWHERE, Roots
+from .roots import EVERYWHERE, Roots, descriptor_path
 
 Json = dict[str, Any]
 
 MOST_HASHED = 16 * 1024 * 1024
 """Bytes of the largest file that gets an ETag; larger ones can be written conditionally too."""
+MOST_GENERATED = 64 * 1_048_576
+"""Bytes of the largest content that is read from the kernel, such as a file of /proc."""
+
+
+@contextmanager
+def opened(path: Path, roots: Roots = EVERYWHERE) -> Iterator[BinaryIO]:
+    """Open a regular file for reading."""
+    with translated_errors(path), roots.held(path) as held:
+        # Checked before the open: opening a FIFO blocks, and opening a device may have effects.
+        check_regular(os.fstat(held), path)
+        # An O_PATH descriptor cannot be read (open(2)); opening it through /proc reopens the same
+        # inode, whatever the path leads to by now.
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        file: BinaryIO = os.fdopen(os.open(descriptor_path(held), flags), "rb")
+        if _is_generated(os.fstat(held)):
+            with file:
+                file = _snapshot(file, path)
+    with file:
+        yield file
+
+
+def chunks(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the rest of a file in pieces."""
+    while data := file.read(CHUNK):
+        yield data
 
 
 def numbered_lines(query: LinesQuery, roots: Roots = EVERYWHERE) -> Json:
@@ -105,3 +134,30 @@ def listing(path: Path, roots: Roots = EVERYWHERE) -> Json:
 def printable(name: str) -> str:
     """Replace bytes of a name that are not valid UTF-8, for JSON."""
     return os.fsencode(name).decode("utf-8", "replace")
+
+
+def _is_generated(found: os.stat_result) -> bool:
+    """Return if the kernel may generate the content: its files have a size of 0 or of a page."""
+    return found.st_blocks == 0 and found.st_size in (0, mmap.PAGESIZE)
+
+
+def _snapshot(file: BinaryIO, path: Path) -> BinaryIO:
+    """Return a file in memory with the content of one whose size is not that of its content."""
+    copy = os.fdopen(os.memfd_create("content", os.MFD_CLOEXEC), "w+b")
+    with ExitStack() as on_failure:
+        on_failure.callback(copy.close)
+        size = 0
+        try:
+            while data := os.read(file.fileno(), CHUNK):
+                size += len(data)
+                if size > MOST_GENERATED:
+                    raise BadPath(
+                        f"{str(path)!r}: of the kernel's files, at most {MOST_GENERATED} bytes "
+                        "are read"
+                    )
+                copy.write(data)
+        except BlockingIOError as error:
+            raise BadPath(f"{str(path)!r}: reading it would block") from error
+        copy.seek(0)
+        on_failure.pop_all()
+    return copy

@@ -15,10 +15,10 @@ from typing import Any
 from deskhand.desktop.agent_helper.errors import OperationFailed
 from deskhand.desktop.agent_helper.wire.values import condition_of, edits_of, lines_of, search_of
 from deskhand.desktop.events.downloads import DownloadsFolder
-from deskhand.desktop.files.disk import Replacement, absolute, existing, opened, resolved
+from deskhand.desktop.files.disk import Replacement, absolute, existing, resolved
 from deskhand.desktop.files.edit_batch import edit_all
 from deskhand.desktop.files.preconditions import ALWAYS
-from deskhand.desktop.files.reading import listing, numbered_lines, printable
+from deskhand.desktop.files.reading import listing, numbered_lines, opened, printable
 from deskhand.desktop.files.roots import Roots
 from deskhand.desktop.files.search_engine import search
 from deskhand.desktop.files.watched_tree import WatchedTree

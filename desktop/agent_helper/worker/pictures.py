@@ -11,8 +11,9 @@ from typing import Any
 from PIL import Image
 from PIL import WebPImagePlugin as _WebP  # noqa: F401 - not among those of preinit
 
-from deskhand.desktop.files.disk import absolute, opened
+from deskhand.desktop.files.disk import absolute
 from deskhand.desktop.files.errors import BadPath, FileError
+from deskhand.desktop.files.reading import opened
 from deskhand.desktop.files.roots import Roots
 
 from .server import CallContext, Operation, OperationResult

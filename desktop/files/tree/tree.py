@@ -12,7 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from deskhand.desktop.files.disk import held_directory, target, translated_errors
+from deskhand.desktop.files.disk import check_regular, held_directory, target, translated_errors
 from deskhand.desktop.files.errors import BadPath, ChangedMeanwhile
 from deskhand.desktop.files.roots import EVERYWHERE, Roots
 
@@ -45,9 +45,11 @@ def opened_for_append(path: Path, roots: Roots = EVERYWHERE) -> int:
             _refuse_others(path, directory, real.name)
             descriptor = os.open(real.name, flags, 0o666, dir_fd=directory)
         # Another file may have taken the name since it was examined.
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        try:
+            check_regular(os.fstat(descriptor), path)
+        except BadPath:
             os.close(descriptor)
-            raise BadPath(f"{str(path)!r} is not a file")
+            raise
         return descriptor
 
 
@@ -91,5 +93,4 @@ def _refuse_others(path: Path, directory: int, name: str) -> None:
         return
     if stat.S_ISLNK(found.st_mode):
         raise ChangedMeanwhile(str(path))
-    if not stat.S_ISREG(found.st_mode):
-        raise BadPath(f"{str(path)!r} is not a file")
+    check_regular(found, path)

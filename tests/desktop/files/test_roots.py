@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from deskhand.desktop.files.disk import Replacement, entries, existing, opened, replace, resolved
+from deskhand.desktop.files.disk import Replacement, entries, existing, replace, resolved
 from deskhand.desktop.files.errors import FileError, OutsideRoots
+from deskhand.desktop.files.reading import opened
 from deskhand.desktop.files.roots import Roots
 
 
