@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from .durations import parse_duration
@@ -298,3 +299,10 @@ def duration(name: str, value: Any) -> float | None:
         advice = "write a duration as 30s, 5m or 1h30m"
         said = f'invalid {name} "{value}": {advice}'
         raise BadField(name, said, f'Invalid "{name}".', f"{advice.capitalize()}.") from error
+
+
+def at_home(text: str, home: Path | str) -> str:
+    """Return a path with ``home`` in place of ``~``, if that is its first component."""
+    if text != "~" and not text.startswith("~/"):
+        return text
+    return str(Path(home, text[1:].lstrip("/")))

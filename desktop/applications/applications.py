@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deskhand.desktop.errors import InvalidAction, NothingSuch
+from deskhand.desktop.fields import at_home
 
 from .desktop_entry import DesktopEntry, entry
 
@@ -125,7 +126,7 @@ class InstalledApplications:
             NothingSuch: If there is no such file, or no application for its media type.
         """
         home = self._environment().get("HOME", "/")
-        file = Path(home, path.replace("~", home, 1) if path.startswith("~/") else path)
+        file = Path(home, at_home(path, home))
         found = self._kind_of(file)
         if not found.readable:
             raise NothingSuch(f"No such file: {path}", f"{file} is missing, or not ours to read")

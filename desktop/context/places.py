@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from deskhand.desktop.fields import at_home
+
 PREFIX = "DESKHAND_"
 ALIAS = "CODER_AGENT_EXP_"
 """Prefix of the same names in the reference system."""
@@ -56,6 +58,4 @@ def context_places(environment: Mapping[str, str], home: Path, workdir: Path) ->
 
 
 def _resolved(path: str, home: Path, workdir: Path) -> Path:
-    if path == "~" or path.startswith("~/"):
-        return home / path[2:]
-    return workdir / path
+    return workdir / at_home(path, home)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -10,6 +11,7 @@ from typing import Any, BinaryIO, Protocol
 from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
+from deskhand.desktop.fields import at_home
 from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
 from deskhand.vncbridge.http.sse import EventStreams
 
@@ -112,16 +114,16 @@ def router(
     watches: EventStreams | None = None,
     changing: asyncio.Lock | None = None,
 ) -> APIRouter:
-    """Return the routes; ``home`` is the base of relative directory listings.
+    """Return the routes; ``home`` is ``~`` in paths, and the base of relative directory listings.
 
     ``touched`` receives the paths that a request has changed. ``changing`` is held during a change
     of content, also by other routers.
     """
     routes = LazyRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
     _add_reads(routes, home, files)
-    _add_searches(routes, files)
-    _add_watches(routes, files, watches or EventStreams(limit=MOST_WATCHES))
-    _add_changes(routes, once, files, touched, changing or asyncio.Lock())
+    _add_searches(routes, home, files)
+    _add_watches(routes, home, files, watches or EventStreams(limit=MOST_WATCHES))
+    _add_changes(routes, once, home, files, touched, changing or asyncio.Lock())
     return routes
 
 
@@ -136,7 +138,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
             query.number("limit", 0),
         )
         query.check()
-        path = absolute(name)
+        path = absolute(at_home(name, home()))
         file = await files.open(path)
         return await asyncio.to_thread(file_response, file, path, offset, limit)
 
@@ -145,7 +147,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
         """Return numbered lines of a text file; what is wrong with the file is in ``error``."""
         query = lines_query(request.query_params)
         try:
-            return await files.lines(query)
+            return await files.lines(replace(query, path=at_home(query.path, home())))
         except FileError as error:
             return no_lines(str(error))
 
@@ -155,7 +157,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
         query = Query(request.query_params, ("path",))
         query.check()
         if request.query_params.get("path"):
-            path = absolute(query.text("path"), "directory path")
+            path = absolute(at_home(query.text("path"), home()), "directory path")
         else:
             parts, relativity = directory_parts(object_of(await request.body()))
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
@@ -167,18 +169,20 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
         query = Query(request.query_params, ("path",))
         path = query.text("path")
         query.check()
-        return {"resolved_path": await files.resolve(absolute(path))}
+        return {"resolved_path": await files.resolve(absolute(at_home(path, home())))}
 
 
-def _add_searches(routes: APIRouter, files: AgentFiles) -> None:
+def _add_searches(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -> None:
     @routes.post("/search", openapi_extra=schema.SEARCH)
     async def search_files(request: Request) -> Json:
         """Find lines by a regular expression, or files by a glob; what git ignores is left out."""
         asked = search_request(await request.body())
-        return await files.search(asked)
+        return await files.search(replace(asked, path=at_home(asked.path, home())))
 
 
-def _add_watches(routes: APIRouter, files: AgentFiles, watches: EventStreams) -> None:
+def _add_watches(
+    routes: APIRouter, home: Callable[[], Path], files: AgentFiles, watches: EventStreams
+) -> None:
     @routes.get("/watch", response_class=Response, openapi_extra=schema.WATCH)
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
@@ -188,12 +192,14 @@ def _add_watches(routes: APIRouter, files: AgentFiles, watches: EventStreams) ->
         query.check()
         if watches.full:
             raise TooManyWatches(watches.limit)
-        return watch_response(await files.watch(absolute(path), recursive=recursive), watches)
+        tree = absolute(at_home(path, home()))
+        return watch_response(await files.watch(tree, recursive=recursive), watches)
 
 
 def _add_changes(
     routes: APIRouter,
     once: CallExecutor,
+    home: Callable[[], Path],
     files: AgentFiles,
     touched: Touched,
     changing: asyncio.Lock,
@@ -204,7 +210,7 @@ def _add_changes(
     async def write_file(request: Request) -> Response:
         """Replace a file by the request's body, all of it or nothing."""
         query = Query(request.query_params, ("path",))
-        name = query.text("path")
+        name = at_home(query.text("path"), home())
         query.check()
         condition = condition_of(request.headers)
         async with AsyncExitStack() as stack:
@@ -232,10 +238,11 @@ def _add_changes(
 
         async def edit() -> Json:
             asked = edit_request(data)
+            edits = [replace(file, path=at_home(file.path, home())) for file in asked.files]
             # Serialized: concurrent edits of a file would lose one of them.
             async with changing:
-                edited = await files.edit(asked.files, diff=asked.include_diff)
-            paths = list(dict.fromkeys(str(absolute(file.path)) for file in asked.files))
+                edited = await files.edit(edits, diff=asked.include_diff)
+            paths = list(dict.fromkeys(str(absolute(file.path)) for file in edits))
             touched(request.headers, paths)
             answer: Json = {"message": f"Successfully edited {len(paths)} file(s)."}
             if asked.include_diff:

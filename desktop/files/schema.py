@@ -23,8 +23,14 @@ def _answer(media_type: str, description: str) -> Json:
     return {"responses": {"200": {"description": description, "content": content}}}
 
 
-_PATH = _said({**_TEXT, "pattern": "^/[^\\x00]*$"}, "Absolute path.")
-_FILE = _said({**_TEXT, "pattern": "^/[^/\\x00][^\\x00]*$"}, "Absolute path of a file.")
+_PATH = _said(
+    {**_TEXT, "pattern": "^(/[^\\x00]*|~(/[^\\x00]*)?)$"},
+    "Absolute path; ~ at its start is the home of the agent.",
+)
+_FILE = _said(
+    {**_TEXT, "pattern": "^(~/+)?/?[^/\\x00][^\\x00]*$"},
+    "Absolute path of a file; ~ at its start is the home of the agent.",
+)
 
 
 def _body(needed: list[str], fields: Json) -> Json:

@@ -28,6 +28,7 @@ from types import TracebackType
 from typing import Protocol, Self, cast
 from uuid import uuid4
 
+from deskhand.desktop.fields import at_home
 from deskhand.desktop.programs.child_launcher import ChildLauncher
 from deskhand.desktop.programs.launcher import ProgramLauncher
 from deskhand.desktop.programs.process_tree import Family
@@ -320,9 +321,10 @@ class Registry:
 
     def _workdirs(self, requested: str, environment: dict[str, str]) -> list[Path]:
         """Return the directories to work in; the first one that exists is used."""
+        home = environment.get("HOME", os.sep)
         if requested:
-            return [Path(requested)]
-        places = self._command_environment.workdir(), Path(environment.get("HOME", os.sep))
+            return [Path(at_home(requested, home))]
+        places = self._command_environment.workdir(), Path(home)
         return [place for place in places if place is not None]
 
     def _unique(self, name: str) -> str:

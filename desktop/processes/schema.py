@@ -44,7 +44,7 @@ START = _body(
         ),
         "workdir": _described(
             {**_TEXT, "pattern": "^[^\\x00]*$"},
-            "Default: the configured directory, else the home directory.",
+            "~ at its start is the home. Default: the configured directory, else the home.",
         ),
         "env": {"type": "object", "additionalProperties": _TEXT},
         "background": _described(_FLAG, "Recorded and listed; changes nothing."),

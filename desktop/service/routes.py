@@ -312,7 +312,7 @@ def _files(
             )
         ),
         files_router(screen.home, files, executor, note, watches, changing),
-        tree_router(files, executor, note, changing),
+        tree_router(screen.home, files, executor, note, changing),
         uploads_router(screen.home, files, common.lease, changing),
     )
 

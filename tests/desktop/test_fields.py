@@ -13,6 +13,7 @@ from deskhand.desktop.fields import (
     Fields,
     any_text,
     anything,
+    at_home,
     between,
     count,
     duration,
@@ -199,3 +200,20 @@ def test_any_object_is_read_or_refused(given: dict[str, Any]) -> None:
         read = FORM.read(given)
         assert read.keys() == FORM.of.keys()
         assert isinstance(read["content"], str)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("~", "/home/a"),
+        ("~/", "/home/a"),
+        ("~/x y/", "/home/a/x y"),
+        ("~//etc", "/home/a/etc"),
+        ("~root/x", "~root/x"),
+        ("/~/x", "/~/x"),
+        ("", ""),
+    ],
+)
+def test_a_tilde_as_first_component_is_the_home(text: str, path: str) -> None:
+    assert at_home(text, "/home/a") == path
+    assert at_home(text, "/") == path.replace("/home/a/", "/").replace("/home/a", "/")

@@ -1,12 +1,14 @@
 """HTTP routes of trees of files: status, directories, additions to a file, removal."""
 
 import asyncio
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
 from fastapi import APIRouter, Request, Response
 
+from deskhand.desktop.fields import at_home
 from deskhand.desktop.files import schema
 from deskhand.desktop.files.api import CallExecutor, FileRoute, Touched, answered, every_time
 from deskhand.desktop.files.disk import absolute
@@ -36,12 +38,13 @@ class AgentTree(Protocol):
 
 
 def router(
+    home: Callable[[], Path],
     files: AgentTree,
     once: CallExecutor = every_time,
     touched: Touched = lambda headers, paths: None,
     changing: asyncio.Lock | None = None,
 ) -> APIRouter:
-    """Return the routes; ``changing`` is held during a change, also by the router of files."""
+    """Return the routes: ``home`` is ``~``; changes hold ``changing``, here and in files."""
     routes = LazyRouter(prefix="/api/v0", route_class=FileRoute, tags=["files"])
     lock = changing or asyncio.Lock()
 
@@ -49,7 +52,7 @@ def router(
     async def read_file_status(request: Request) -> Json:
         """Return the kind of a path and its size in bytes; links are followed."""
         query = Query(request.query_params, ("path",))
-        path = query.text("path")
+        path = at_home(query.text("path"), home())
         query.check()
         return await files.status(absolute(path))
 
@@ -57,7 +60,7 @@ def router(
     async def make_directory(request: Request) -> Response:
         """Create a directory with its parents; one that exists is no error."""
         query = Query(request.query_params, ("path",))
-        path = query.text("path")
+        path = at_home(query.text("path"), home())
         query.check()
 
         async def make() -> Json:
@@ -70,7 +73,7 @@ def router(
     async def append_file(request: Request) -> Response:
         """Extend a file by the request's body, at most 16 MiB; a missing file is created."""
         query = Query(request.query_params, ("path",))
-        path = query.text("path")
+        path = at_home(query.text("path"), home())
         query.check()
         data = await _body(request)
 
@@ -86,7 +89,7 @@ def router(
     async def remove_path(request: Request) -> Response:
         """Remove a file, a link or an empty directory; with ``recursive`` any directory."""
         query = Query(request.query_params, ("path", "recursive"))
-        path, recursive = query.text("path"), query.flag("recursive")
+        path, recursive = at_home(query.text("path"), home()), query.flag("recursive")
         query.check()
 
         async def remove() -> Json:

@@ -64,6 +64,38 @@ def test_an_offset_past_the_end_names_both_numbers(service: Service, tmp_path: P
     assert lines(service, tmp_path / "empty")["success"]
 
 
+def test_a_tilde_is_the_home_of_the_agent(service: Service) -> None:
+    home, f = service.home, service.home / "tilde" / "f"
+    folder, file = "~/tilde", "~/tilde/f"
+
+    def done(method: str, route: str, **options: Any) -> Any:
+        answer = service.request(method, f"/api/v0/{route}", **options)
+        assert answer.status_code == 200, answer.text
+        return answer
+
+    done("POST", "make-directory", params={"path": folder})
+    done("POST", "write-file", params={"path": file}, content=b"one\n")
+    done("POST", "append-file", params={"path": file}, content=b"two\n")
+    assert f.read_text() == "one\ntwo\n"
+    edits = [{"old_text": "two", "new_text": "three"}]
+    done("POST", "edit-files", json={"files": [{"path": file, "edits": edits}]})
+    assert done("GET", "read-file", params={"path": file}).text == "one\nthree\n"
+    assert lines(service, Path(file))["content"] == "1\tone\n2\tthree"
+    assert done("GET", "file-status", params={"path": file}).json()["kind"] == "file"
+    listed = done("POST", "list-directory", params={"path": folder}, json={}).json()
+    assert listed["absolute_path_string"] == str(f.parent)
+    assert done("GET", "resolve-path", params={"path": "~"}).json()["resolved_path"] == str(
+        home.resolve()
+    )
+    found = done("POST", "search", json={"path": folder, "pattern": "three"}).json()
+    assert [match["path"] for match in found["matches"]] == [str(f)]
+    done("POST", "remove-path", params={"path": folder, "recursive": "true"})
+    assert not f.parent.exists()
+    other = service.request("GET", "/api/v0/read-file", params={"path": "~root/f"})
+    assert other.status_code == 400
+    assert "must be absolute" in other.json()["message"]
+
+
 def test_a_byte_order_mark_belongs_to_no_line(service: Service, tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")

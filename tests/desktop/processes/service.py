@@ -97,7 +97,7 @@ def application(registry: Registry, home: Path, paths: PathStore, files: HelperF
     touched = processes_api.touched(paths.note)
     once = processes_api.once(registry)
     add_routes(app, files_api.router(lambda: home, files, once, touched=touched))
-    add_routes(app, tree_api.router(files, once, touched))
+    add_routes(app, tree_api.router(lambda: home, files, once, touched))
     uploads = uploads_api.router(lambda: home, files, UnrestrictedAccess(), asyncio.Lock())
     add_routes(app, uploads)
 

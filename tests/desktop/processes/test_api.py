@@ -111,6 +111,16 @@ def test_the_cancel_of_a_start_that_failed_returns_its_response(
     assert (canceled["status"], canceled["body"]) == (failed.status_code, failed.json())
 
 
+@pytest.mark.parametrize("below", ["~", "~/", "~/tilde folder"])
+def test_a_tilde_in_a_workdir_is_the_home(service: Service, below: str) -> None:
+    folder = service.home / below[2:]
+    folder.mkdir(exist_ok=True)
+    body = {"command": "pwd", "workdir": below}
+    started = service.request("POST", "/api/v0/processes/start", json=body)
+    assert started.status_code == 200, started.text
+    assert started.json()["workdir"] == str(folder)
+
+
 def test_a_cancel_needs_a_chat(service: Service) -> None:
     answer = service.request("POST", "/api/v0/tool-calls/c/cancel")
     assert answer.status_code == 400

@@ -35,11 +35,11 @@ class Attachments:
         """Copy a file of the chat's machine and list it with the parent, if there is one.
 
         Raises:
-            BadChatRequest: If the path is not absolute.
+            BadChatRequest: If the path is neither absolute nor begins with ``~``.
             DiskLow: If the disk of the store has too little room.
             MachineRefused: If the file does not exist or cannot be read.
         """
-        if not path.startswith("/"):
+        if not path.startswith(("/", "~")):
             raise BadChatRequest(f"path must be absolute, as /home/…, not {path[:80]!r}")
         await self._files.check_room()
         lists = (await self._repository.view(chat_id)).parent_id or chat_id

@@ -32,6 +32,8 @@ def test_a_caller_by_http_keeps_a_file_with_its_own(tmp_path: Path) -> None:
             caller = await p.caller()
             handed = await p.tool("attach_file", caller, path="/etc/hostname")
             assert [f.id for f in await p.chats.files(caller)] == [handed["file_id"]]
+            handed = await p.tool("attach_file", caller, path="~/notes.txt")
+            assert handed["name"] == "notes.txt"
             assert await p.error("attach_file", caller) == "path is required"
 
     asyncio.run(scenario())
