@@ -5,6 +5,7 @@ quoting, comments, here-documents and arithmetic expansion (POSIX.1-2017, XCU 2.
 """
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 _QUOTES = "'\"`"
@@ -23,14 +24,16 @@ class _Heredoc(NamedTuple):
 def without_background_suffix(command: str) -> str | None:
     """Return the command without its trailing ``&``; None if it has none.
 
-    An ampersand does not count if it is quoted, escaped, or part of a comment, a here-document,
-    ``&&``, ``|&`` or a redirection.
+    Comments after it are removed with it. An ampersand does not count if it is quoted, escaped, or
+    part of a comment, a here-document, ``&&``, ``|&`` or a redirection.
     """
     command = _trimmed(command).lstrip(_BLANKS)
+    while (comment := _last_comment(command)) is not None:
+        command = _trimmed(command[:comment])
     # Operators that end in an ampersand: AND list, pipe of both outputs, duplicated descriptors.
     if not command.endswith("&") or command.endswith(("&&", "|&", ">&", "<&")):
         return None
-    return _trimmed(command[:-1]) if _is_plain(command, len(command) - 1) else None
+    return _trimmed(command[:-1]) if len(command) - 1 in _unquoted(command) else None
 
 
 def _trimmed(text: str) -> str:
@@ -43,12 +46,18 @@ def _trimmed(text: str) -> str:
     return _trimmed(body[:-1]) if escaped == "\n" else body + escaped
 
 
-def _is_plain(command: str, position: int) -> bool:
-    """Return whether ``position`` is outside of quotes, comments and here-documents."""
+def _last_comment(command: str) -> int | None:
+    """Return the position of a comment that ends the command."""
+    last = command.rfind("\n") + 1
+    return next((at for at in _unquoted(command) if at >= last and _is_comment(command, at)), None)
+
+
+def _unquoted(command: str) -> Iterator[int]:
+    """Yield the positions of tokens outside of quotes, comments and here-documents."""
     quote = ""
     heredocs: list[_Heredoc] = []
     at = 0
-    while at < position:
+    while at < len(command):
         char = command[at]
         # A backslash escapes the next character, except within single quotes.
         if char == "\\" and quote != "'":
@@ -64,8 +73,8 @@ def _is_plain(command: str, position: int) -> bool:
             at = _after(heredocs, command, at + 1)
             heredocs = []
         else:
+            yield at
             at = _next(command, at, heredocs)
-    return at == position and not quote
 
 
 def _next(command: str, at: int, heredocs: list[_Heredoc]) -> int:
@@ -80,8 +89,7 @@ def _next(command: str, at: int, heredocs: list[_Heredoc]) -> int:
         # The delimiter line is compared without the quotes of the operator's word.
         heredocs.append(_Heredoc(re.sub(r"[\\'\"]", "", found[2]), bool(found[1])))
         return found.end()
-    # A number sign begins a comment only at the start of a word.
-    if command[at] == "#" and _begins_word(command, at):
+    if _is_comment(command, at):
         end = command.find("\n", at)
         return end if end >= 0 else len(command)
     return at + 1
@@ -101,5 +109,6 @@ def _after(heredocs: list[_Heredoc], command: str, at: int) -> int:
     return at
 
 
-def _begins_word(command: str, at: int) -> bool:
-    return at == 0 or command[at - 1] in " \t\n;|&()"
+def _is_comment(command: str, at: int) -> bool:
+    # A number sign begins a comment only at the start of a word.
+    return command[at] == "#" and (at == 0 or command[at - 1] in " \t\n;|&()")

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -37,6 +39,13 @@ from deskhand.tools.kit.support.background_suffix import without_background_suff
         ("echo $((1 &", "echo $((1"),
         ("a &> log &", "a &> log"),
         ("a 2>&- &", "a 2>&-"),
+        ("sleep 6 & # comment", "sleep 6"),
+        ("sleep 6 &# comment", "sleep 6"),
+        ("sleep 6 & # it's a &", "sleep 6"),
+        ("server & # a\n\n  # b\n", "server"),
+        ("server \\\n & # a \\", "server"),
+        ("# a\nserver '#' & #", "# a\nserver '#'"),
+        ("cat <<EOF\n# a\nEOF\nserver & # b", "cat <<EOF\n# a\nEOF\nserver"),
     ],
 )
 def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
@@ -71,7 +80,15 @@ def test_a_last_ampersand_is_taken_off(command: str, plain: str) -> None:
         "cat <<EOF\n  EOF\nserver &",
         "a &> log",
         "a 2>&1",
-        "cmd & # later",
+        "cmd # later",
+        "cmd && # later",
+        "a & b # later",
+        "# a",
+        "cat <<EOF\na & # b",
+        "cat <<EOF\na\nEOF & # b",
+        "echo 'a & # b",
+        "echo 'a & # b'",
+        "echo a&\\ # b",
     ],
 )
 def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
@@ -79,11 +96,11 @@ def test_other_ampersands_are_left_to_the_shell(command: str) -> None:
 
 
 @given(st.text(alphabet="ab &#'\"`\\\n|>", max_size=20))
-def test_what_is_taken_off_is_the_ampersand_only(command: str) -> None:
+def test_what_is_taken_off_is_the_ampersand_with_comments_only(command: str) -> None:
     plain = without_background_suffix(command)
     if plain is not None:
         command = command.lstrip()
-        left_out = command.removeprefix(plain)
+        left_out = re.sub("#.*", "", command.removeprefix(plain))
         assert command.startswith(plain)
         assert set(left_out) <= set("& \\\n")
         assert left_out.count("&") == 1
