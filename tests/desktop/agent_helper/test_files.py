@@ -104,9 +104,9 @@ def fifo(asked: dict[str, Any], call: CallContext) -> OperationResult:
 def test_descriptors_that_are_no_files_are_refused(tmp_path: Path) -> None:
     async def scenario(helper: AgentHelper, start: Threaded) -> None:
         files = HelperFiles(helper)
-        with pytest.raises(FileError, match="is not a file"):
+        with pytest.raises(FileError, match="is a FIFO"):
             await files.open(tmp_path / "f")
-        with pytest.raises(FileError, match="is not a file"):
+        with pytest.raises(FileError, match="is a FIFO"):
             await files.replacement(tmp_path / "f")
         with pytest.raises(OSError, match="is not a file"):
             await HelperOutputs(helper).open(tmp_path / "f")
