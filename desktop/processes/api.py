@@ -131,10 +131,10 @@ def _add_control(
     @routes.post("/processes/{process_id}/signal", openapi_extra=schema.SIGNAL)
     async def signal(process_id: str, request: Request) -> Json:
         """Signal a process with everything that it started; does not wait for its end."""
-        chat = chat_of(request.headers)
-        # The body first: by then a process of another chat and an unknown one are answered alike.
+        # Before the body, also for an unknown process: an error about the body would otherwise
+        # disclose which processes of other chats exist.
+        record = registry.find(process_id, chat_of(request.headers))
         asked = signal_request(await request.body())
-        record = registry.find(process_id, chat)
         await registry.signal(record, asked)
         return {"message": f"Signal {asked.signal} was sent to process {record.id}."}
 
