@@ -54,3 +54,23 @@ def test_endings_are_collected() -> None:
 def test_mixed_endings_are_not_changed() -> None:
     new = lines_of("a\r\nb\n")
     assert ended(new, lines_of("a\nb\n"), ["\n", "\n"]) == new
+
+
+@pytest.mark.parametrize(
+    ("new", "ended_as"),
+    [
+        ("a\nb\nc\n", "a\nb\r\nc\n"),
+        ("a\nB\nc\n", "a\nB\r\nc\n"),
+        ("a\nb\nmore\nc\n", "a\nb\r\nmore\r\nc\n"),
+        ("first\na\nb\nc", "first\na\nb\r\nc"),
+        ("c\n", "c\n"),
+    ],
+)
+def test_each_line_gets_the_ending_of_the_line_that_it_replaces(new: str, ended_as: str) -> None:
+    found = ended(lines_of(new), lines_of("a\nb\nc\n"), ["\n", "\r\n", "\n"])
+    assert joined(found) == ended_as
+
+
+def test_lines_of_a_file_with_one_ending_get_that() -> None:
+    found = ended(lines_of("x\ny\n"), lines_of("a\nb\n"), ["\r\n", "\r\n"])
+    assert joined(found) == "x\r\ny\r\n"
