@@ -35,8 +35,6 @@ Json = dict[str, Any]
 
 # The service holds a request for process output for at most so long; `run` repeats it.
 _LONGEST_WAIT = 60.0
-# Bounds the lifetime of a desktop whose client was killed before it could close it.
-_ORPHAN_SECONDS = "3600"
 _END_SECONDS = 60.0
 _CONFLICT = 409
 """Status of a signal to a process that has exited, and of an output that is not kept."""
@@ -153,10 +151,9 @@ class Desktop:
 
         ``arguments`` are those of ``deskhand desktop``, such as ``"--size", "1280x800"``;
         ``environment`` replaces that of this process. If this process is killed, the desktop ends
-        an hour after its last call, or after ``"--linger", SECONDS``.
+        too.
         """
-        # argparse takes the last of several values, so the caller's --linger has precedence.
-        command = service_command("--json", "--linger", _ORPHAN_SECONDS, *arguments)
+        command = service_command("--json", "--until-input-ends", *arguments)
         service = LocalService(command, environment)
         return cls(Transport("/api/v0", space), service=service, address="", token="")
 

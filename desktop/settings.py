@@ -1,7 +1,9 @@
 """Settings of one desktop service, read from its command line."""
 
 import argparse
+import os
 import re
+import stat
 import zoneinfo
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -97,6 +99,9 @@ class DesktopSettings:
     """Other machines may reach the service, which has no TLS."""
     linger: float | None = None
     """Idle timeout: seconds without a call after which the service ends."""
+    until_input_ends: bool = False
+    """The service ends at the end of its standard input, which the program that started it holds
+    open."""
 
     @property
     def speaks_osworld(self) -> bool:
@@ -126,9 +131,23 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
+    if found["until_input_ends"]:
+        if found["token_file"] == Path("/dev/stdin"):
+            parser.error("--until-input-ends: the input ends after the token of --token-file")
+        if not _has_input_end():
+            parser.error("--until-input-ends: the standard input must be a pipe")
     for name in _LISTS:
         found[name] = tuple(found[name])
     return DesktopSettings(**found)
+
+
+def _has_input_end() -> bool:
+    """Return whether the standard input is a pipe or a socket, which ends with its writers."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 @cache
@@ -185,6 +204,9 @@ def _parser() -> argparse.ArgumentParser:
                         help="serve a screen that exists already instead of a new one")  # fmt: skip
     parser.add_argument("--linger", type=float, metavar="SECONDS",
                         help="end after this long without a call")  # fmt: skip
+    parser.add_argument("--until-input-ends", action="store_true",
+                        help="end when the standard input, a pipe, ends: with the program that "
+                        "started this")  # fmt: skip
     return parser
 
 

@@ -20,22 +20,19 @@ _TAIL_BYTES = 2000
 class LocalService:
     """One process that prints its address and token, as with ``--json``. Every method blocks.
 
-    ``name`` is that of the service in errors; with ``holds_input`` its standard input stays open
-    until it is closed, or this process ends.
+    ``name`` is that of the service in errors. Its standard input stays open until it is closed, or
+    this process ends; the option ``--until-input-ends`` ends the service with it.
     """
 
     def __init__(
         self,
         command: Sequence[str],
         environment: Mapping[str, str] | None = None,
-        *,
         name: str = "desktop",
-        holds_input: bool = False,
     ) -> None:
         self._command = [*command]
         self._environment = environment
         self._name = name
-        self._input = subprocess.PIPE if holds_input else subprocess.DEVNULL
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
         self._ended = False
@@ -55,7 +52,7 @@ class LocalService:
                     raise DesktopUnavailable(f"the {self._name} was closed before it was started")
                 self._process = subprocess.Popen(
                     self._command,
-                    stdin=self._input,
+                    stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=errors,
                     env=self._environment,

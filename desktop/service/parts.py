@@ -72,6 +72,7 @@ from deskhand.vncbridge.server.access_log import AccessLog
 from deskhand.vncbridge.server.idle_timeout import IdleTimeout
 from deskhand.vncbridge.server.json_logs import logged
 from deskhand.vncbridge.server.server import Serving
+from deskhand.vncbridge.server.standard_input import ending_with_input
 
 from .git_parts import GitParts
 from .process_settings import process_settings
@@ -334,11 +335,18 @@ class CommonParts:
         stack.enter_context(self.lease.running(effects))
 
     async def serve(self, app: ASGIApp, bound: socket, ready: Callable[[], None]) -> None:
-        """Serve until SIGTERM or the idle timeout; call ``ready`` when requests are accepted."""
+        """Serve until SIGTERM, the idle timeout or the end of the input.
+
+        ``ready`` is called when requests are accepted.
+        """
         idle_timeout = IdleTimeout(AccessLog(app), time.monotonic)
         server = Serving(idle_timeout, ready, self._close)
         with RefusalReporter(self.context.network, self.events.publish):
-            async with idle_timeout.ending(self.context.settings.linger, server.ask_to_end):
+            async with AsyncExitStack() as stack:
+                settings, end = self.context.settings, server.ask_to_end
+                await stack.enter_async_context(idle_timeout.ending(settings.linger, end))
+                if settings.until_input_ends:
+                    await stack.enter_async_context(ending_with_input(end))
                 await server.run_until_asked(bound)
 
     def check_start(self) -> None:

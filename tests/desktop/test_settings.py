@@ -1,10 +1,29 @@
 import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from deskhand.desktop.client.command import service_command
 from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import dialects, parse
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "refusal"),
+    [
+        ((), subprocess.DEVNULL, "the standard input must be a pipe"),
+        (("--token-file", "/dev/stdin"), subprocess.PIPE, "the input ends after the token"),
+    ],
+)
+def test_an_input_without_an_end_of_its_own_is_refused(
+    arguments: tuple[str, ...], stdin: int, refusal: str
+) -> None:
+    command = service_command("--until-input-ends", *arguments)
+    with subprocess.Popen(command, stdin=stdin, stderr=subprocess.PIPE, text=True) as service:
+        assert service.stderr is not None
+        assert refusal in service.stderr.read()
+    assert service.returncode == 2
 
 
 def test_defaults_are_usable() -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,25 @@ async def look_around(desktop: Desktop) -> None:
             await desktop.mouse.click(1, 1)
         assert caught.value.code == "human_in_control"
         assert (await desktop.lease.release("Ann")).kind == "nobody"
+
+
+OWNER = """
+import time
+from deskhand.desktop.remote_sync import Desktop
+with Desktop.launch() as desktop:
+    print(desktop.status().instance_id, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_launched_desktop_ends_with_a_program_that_is_killed() -> None:
+    command = [sys.executable, "-c", OWNER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout is not None
+        instance = owner.stdout.readline().strip()
+        assert descendants_of(instance)
+        owner.kill()
+    until(lambda: not descendants_of(instance), "the end of everything the desktop started")
 
 
 def test_without_a_loop_it_is_the_same() -> None:

@@ -98,7 +98,7 @@ class Client:
         ``environment`` replaces that of this process.
         """
         command = plane_command(data_dir, arguments)
-        service = LocalService(command, environment, name="control plane", holds_input=True)
+        service = LocalService(command, environment, name="control plane")
         return cls(PlaneTransport(), service=service, address="", token="")
 
     async def __aenter__(self) -> Self:

@@ -97,7 +97,7 @@ class Client:
         ``environment`` replaces that of this process.
         """
         command = plane_command(data_dir, arguments)
-        service = LocalService(command, environment, name="control plane", holds_input=True)
+        service = LocalService(command, environment, name="control plane")
         return cls(PlaneTransport(), service=service, address="", token="")
 
     def __enter__(self) -> Self:

@@ -40,9 +40,9 @@ from deskhand.vncbridge.server.server import (
     parse_address,
     raise_descriptor_limit,
 )
+from deskhand.vncbridge.server.standard_input import input_end
 
 from .rights import user_to_become
-from .standard_input import input_end
 from .terminal import START_ERRORS, check_data_dir, print_error, print_json, print_line
 from .terminal import settings as read_settings
 

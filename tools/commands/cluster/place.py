@@ -19,7 +19,6 @@ from deskhand.tools.cluster.placing.gates import Gates
 from deskhand.tools.cluster.placing.placer import Placer
 from deskhand.tools.cluster.trust import ClusterTls
 from deskhand.tools.commands.exit_status import NOT_STARTED
-from deskhand.tools.commands.standard_input import input_end
 from deskhand.tools.commands.terminal import START_ERRORS, print_error
 from deskhand.tools.commands.terminal import settings as read_settings
 from deskhand.tools.control_plane.settings import BadSetting, Settings
@@ -28,6 +27,7 @@ from deskhand.tools.store.backends.leadership import Leadership
 from deskhand.tools.store.backends.plane_lock import PLACE, PlaneLocks
 from deskhand.tools.store.backends.postgres_bus import BusTimes, PostgresBus
 from deskhand.tools.store.database import Store
+from deskhand.vncbridge.server.standard_input import input_end
 
 AGAIN = 75
 """Exit status of a placer that has to be started again (EX_TEMPFAIL)."""
