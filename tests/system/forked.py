@@ -37,11 +37,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 class ForkedProcess:
     """A forked service, as ``subprocess.Popen`` has it; only its parent has its status.
 
-    ``process`` is its pidfd, which this closes.
+    ``process`` is its pidfd, ``held`` the other end of its input; this closes both.
     """
 
-    def __init__(self, pid: int, process: int, stdout: IO[str]) -> None:
+    def __init__(self, pid: int, process: int, stdout: IO[str], held: int = -1) -> None:
         self.pid = pid
+        self._held = held
         self.stdout = stdout
         self._process = process
 
@@ -56,6 +57,8 @@ class ForkedProcess:
                 raise subprocess.TimeoutExpired("deskhand", timeout or 0.0)
             os.close(self._process)
             self._process = -1
+            if self._held != -1:
+                os.close(self._held)
         return None
 
     def send_signal(self, number: int) -> None:
@@ -83,6 +86,8 @@ def fork_desktop(
 ) -> ForkedProcess:
     """Start ``deskhand desktop ARGUMENTS``, which writes its ready message to ``stdout``.
 
+    It ends with the worker, also with one that is killed.
+
     ``host`` is a process with the network and the mounts of the desktop's host; by default these
     are the worker's.
 
@@ -91,17 +96,20 @@ def fork_desktop(
     """
     reading, writing = os.pipe()
     null = os.open(os.devnull, os.O_RDONLY)
+    standard_input, held = os.pipe()
     log = open_log(errors)
+    command = service_command(*arguments, "--until-input-ends")
     try:
-        files = LaunchDescriptors(listening=null, token=null, ready=writing, log=log)
-        launched = _server(environment, host).fork(service_command(*arguments), files)
+        files = LaunchDescriptors(listening=null, token=standard_input, ready=writing, log=log)
+        launched = _server(environment, host).fork(command, files)
     except ForkServerLost:
         os.close(reading)
+        os.close(held)
         raise
     finally:
-        for one in (null, writing, log):
+        for one in (null, standard_input, writing, log):
             os.close(one)
-    return ForkedProcess(launched.pid, launched.exit, os.fdopen(reading))
+    return ForkedProcess(launched.pid, launched.exit, os.fdopen(reading), held)
 
 
 def _server(environment: Mapping[str, str], host: int | None) -> ForkServerConnection:
