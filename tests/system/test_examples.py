@@ -167,7 +167,8 @@ def test_function_calls_on_a_grid_become_actions(desktop: Service) -> None:
             return [await perform(computer, name, call) for name, call, _ in GRID]
 
     for done, (name, _, (action, point)) in zip(asyncio.run(main()), GRID, strict=True):
-        assert done.output == f"{action} action performed", name
+        # No window has the keyboard here, which the output of typing adds.
+        assert done.output.startswith(f"{action} action performed"), name
         assert done.picture is not None, name
         assert point is None or list(done.point) == point, name
 
