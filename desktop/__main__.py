@@ -7,6 +7,7 @@ milliseconds. Then it asks the keeper to prepare the desktop, which happens whil
 import gc
 import importlib
 import os
+import stat
 import sys
 
 from .errors import DesktopError
@@ -14,12 +15,16 @@ from .isolation.identity import new_identity
 from .launch.service_side import service_side
 from .settings import parse
 
-NOT_STARTED = 4
+MISUSED, NOT_STARTED = 2, 4
+"""Exit statuses."""
 
 
 def main() -> int:
     """Run the service until a signal ends it; return the exit status."""
     settings = parse(sys.argv[1:])
+    if settings.until_input_ends and not _input_ends():
+        print("deskhand: --until-input-ends: the standard input must be a pipe", file=sys.stderr)  # noqa: T201
+        return MISUSED
     try:
         identity = new_identity(settings.folder, os.environ, settings.uid_base)
     except DesktopError as error:
@@ -36,6 +41,15 @@ def main() -> int:
     gc.enable()
     status: int = process.run(settings, identity, launch)
     return status
+
+
+def _input_ends() -> bool:
+    """Return whether the standard input is a pipe or a socket, which ends with its writers."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,7 @@
 """Settings of one desktop service, read from its command line."""
 
 import argparse
-import os
 import re
-import stat
 import zoneinfo
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -131,23 +129,11 @@ def parse(arguments: Sequence[str]) -> DesktopSettings:
     chosen = [name for name, given in own_only.items() if given]
     if chosen and found["attach"] is not None:
         parser.error(f"--{chosen[0]} is for a display of our own, not for one to --attach to")
-    if found["until_input_ends"]:
-        if found["token_file"] == Path("/dev/stdin"):
-            parser.error("--until-input-ends: the input ends after the token of --token-file")
-        if not _has_input_end():
-            parser.error("--until-input-ends: the standard input must be a pipe")
+    if found["until_input_ends"] and found["token_file"] == Path("/dev/stdin"):
+        parser.error("--until-input-ends: the input ends after the token of --token-file")
     for name in _LISTS:
         found[name] = tuple(found[name])
     return DesktopSettings(**found)
-
-
-def _has_input_end() -> bool:
-    """Return whether the standard input is a pipe or a socket, which ends with its writers."""
-    try:
-        mode = os.fstat(0).st_mode
-    except OSError:
-        return False
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
 @cache

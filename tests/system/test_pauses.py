@@ -65,7 +65,7 @@ def test_programs_go_on_when_the_desktop_is_used(
     # Also after a person, for whom the pause is only interrupted.
     if body.get("name"):
         desktop.http.delete(f"{DESKTOP}/lease").raise_for_status()
-        assert stands_still(program)
+        until(lambda: stands_still(program), "the pause that goes on")
         assert desktop.get(f"{DESKTOP}")["lease"]["last"]["stopped"]["count"] == 0
         desktop.post(f"{DESKTOP}/pause", {"seconds": 0})
 
