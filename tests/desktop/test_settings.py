@@ -9,21 +9,19 @@ from deskhand.desktop.geometry import Size
 from deskhand.desktop.settings import dialects, parse
 
 
-@pytest.mark.parametrize(
-    ("arguments", "stdin", "refusal"),
-    [
-        ((), subprocess.DEVNULL, "the standard input must be a pipe"),
-        (("--token-file", "/dev/stdin"), subprocess.PIPE, "the input ends after the token"),
-    ],
-)
-def test_an_input_without_an_end_of_its_own_is_refused(
-    arguments: tuple[str, ...], stdin: int, refusal: str
-) -> None:
-    command = service_command("--until-input-ends", *arguments)
-    with subprocess.Popen(command, stdin=stdin, stderr=subprocess.PIPE, text=True) as service:
-        assert service.stderr is not None
-        assert refusal in service.stderr.read()
-    assert service.returncode == 2
+def test_an_input_without_an_end_is_refused() -> None:
+    command = service_command("--until-input-ends")
+    ended = subprocess.run(
+        command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert ended.returncode == 2
+    assert "the standard input must be a pipe" in ended.stderr
+
+
+def test_an_input_with_a_token_has_no_end_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--until-input-ends", "--token-file", "/dev/stdin"])
+    assert "the input ends after the token" in capsys.readouterr().err
 
 
 def test_defaults_are_usable() -> None:
