@@ -52,7 +52,8 @@ def test_the_agent_reads_changes_and_deletes_what_the_browser_saved(desktop: Ser
     desktop.http.post(
         "/api/v0/write-file", params={"path": path}, content=b"replaced"
     ).raise_for_status()
-    assert output(desktop, f"cat {path}; rm {path}; ls {Path(path).parent}") == "replaced"
+    assert output(desktop, f"cat {path}; rm {path}") == "replaced"
+    assert desktop.http.get("/api/v0/read-file", params={"path": path}).status_code == 404
 
 
 def test_the_browser_shows_files_that_are_open_to_the_group_of_the_agent(desktop: Service) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.live_trees import commands_below
 from tests.system.services import Service, until
 
 pytestmark = [
@@ -23,8 +24,8 @@ def started(desktop: Service) -> psutil.Process:
     found: list[psutil.Process] = []
 
     def runs() -> bool:
-        below = psutil.Process(desktop.process.pid).children(recursive=True)
-        found[:] = [one for one in below if " ".join(one.cmdline()) == PROGRAM]
+        commands = commands_below(desktop.process.pid).items()
+        found[:] = [one for one, line in commands if " ".join(line) == PROGRAM]
         return bool(found)
 
     until(runs, "the program")
