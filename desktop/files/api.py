@@ -133,12 +133,12 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
         """Return the bytes of a file, or a range of them."""
         query = Query(request.query_params, ("path", "offset", "limit"))
         name, offset, limit = (
-            query.text("path"),
+            query.path("path", home()),
             query.number("offset", 0),
             query.number("limit", 0),
         )
         query.check()
-        path = absolute(at_home(name, home()))
+        path = absolute(name)
         file = await files.open(path)
         return await asyncio.to_thread(file_response, file, path, offset, limit)
 
@@ -157,7 +157,7 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
         query = Query(request.query_params, ("path",))
         query.check()
         if request.query_params.get("path"):
-            path = absolute(at_home(query.text("path"), home()), "directory path")
+            path = absolute(query.path("path", home()), "directory path")
         else:
             parts, relativity = directory_parts(object_of(await request.body()))
             path = absolute(str(Path("/" if relativity == "root" else home(), *parts)))
@@ -167,9 +167,9 @@ def _add_reads(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -
     async def resolve_path(request: Request) -> Json:
         """Follow all links of a path; parts that do not exist are kept."""
         query = Query(request.query_params, ("path",))
-        path = query.text("path")
+        path = query.path("path", home())
         query.check()
-        return {"resolved_path": await files.resolve(absolute(at_home(path, home())))}
+        return {"resolved_path": await files.resolve(absolute(path))}
 
 
 def _add_searches(routes: APIRouter, home: Callable[[], Path], files: AgentFiles) -> None:
@@ -187,13 +187,12 @@ def _add_watches(
     async def watch(request: Request) -> Response:
         """Send changes below a directory as server-sent events, after the event ``ready``."""
         query = Query(request.query_params, ("path", "recursive"))
-        path = query.text("path")
+        path = query.path("path", home())
         recursive = query.flag("recursive", default=True)
         query.check()
         if watches.full:
             raise TooManyWatches(watches.limit)
-        tree = absolute(at_home(path, home()))
-        return watch_response(await files.watch(tree, recursive=recursive), watches)
+        return watch_response(await files.watch(absolute(path), recursive=recursive), watches)
 
 
 def _add_changes(
@@ -210,7 +209,7 @@ def _add_changes(
     async def write_file(request: Request) -> Response:
         """Replace a file by the request's body, all of it or nothing."""
         query = Query(request.query_params, ("path",))
-        name = at_home(query.text("path"), home())
+        name = query.path("path", home())
         query.check()
         condition = condition_of(request.headers)
         async with AsyncExitStack() as stack:

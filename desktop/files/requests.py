@@ -3,10 +3,11 @@
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from deskhand.desktop.errors import BadField
-from deskhand.desktop.fields import UNREADABLE, Field, Fields, any_text, each, flag, nested
+from deskhand.desktop.fields import UNREADABLE, Field, Fields, any_text, at_home, each, flag, nested
 from deskhand.desktop.files.editing.edits import Edit
 
 from .errors import FileError
@@ -74,6 +75,10 @@ class Query:
         if not value:
             self._wrong[name] = "is required and must not be empty"
         return value
+
+    def path(self, name: str, home: Path) -> str:
+        """Return a required path, with ``home`` in place of ``~``."""
+        return at_home(self.text(name), home)
 
     def flag(self, name: str, *, default: bool = False) -> bool:
         """Return the value of a boolean parameter."""

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 
 from fastapi import APIRouter, Request, Response
 
-from deskhand.desktop.fields import at_home
 from deskhand.desktop.files import schema
 from deskhand.desktop.files.api import CallExecutor, FileRoute, Touched, answered, every_time
 from deskhand.desktop.files.disk import absolute
@@ -52,7 +51,7 @@ def router(
     async def read_file_status(request: Request) -> Json:
         """Return the kind of a path and its size in bytes; links are followed."""
         query = Query(request.query_params, ("path",))
-        path = at_home(query.text("path"), home())
+        path = query.path("path", home())
         query.check()
         return await files.status(absolute(path))
 
@@ -60,7 +59,7 @@ def router(
     async def make_directory(request: Request) -> Response:
         """Create a directory with its parents; one that exists is no error."""
         query = Query(request.query_params, ("path",))
-        path = at_home(query.text("path"), home())
+        path = query.path("path", home())
         query.check()
 
         async def make() -> Json:
@@ -73,7 +72,7 @@ def router(
     async def append_file(request: Request) -> Response:
         """Extend a file by the request's body, at most 16 MiB; a missing file is created."""
         query = Query(request.query_params, ("path",))
-        path = at_home(query.text("path"), home())
+        path = query.path("path", home())
         query.check()
         data = await _body(request)
 
@@ -89,7 +88,7 @@ def router(
     async def remove_path(request: Request) -> Response:
         """Remove a file, a link or an empty directory; with ``recursive`` any directory."""
         query = Query(request.query_params, ("path", "recursive"))
-        path, recursive = at_home(query.text("path"), home()), query.flag("recursive")
+        path, recursive = query.path("path", home()), query.flag("recursive")
         query.check()
 
         async def remove() -> Json:

@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,3 +133,10 @@ def test_a_directory_is_named_by_its_parts() -> None:
 def test_a_switch_may_be_on_unless_it_is_turned_off() -> None:
     assert Query({}, ()).flag("x", default=True)
     assert not Query({"x": "false"}, ("x",)).flag("x", default=True)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"), [("/a", "/a"), ("~", "/home/a"), ("~/b", "/home/a/b"), ("~b", "~b")]
+)
+def test_a_path_of_a_query_may_begin_at_home(given: str, path: str) -> None:
+    assert Query({"path": given}, ("path",)).path("path", Path("/home/a")) == path
