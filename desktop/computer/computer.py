@@ -350,12 +350,12 @@ class Computer:
         with stages.stage("act"):
             try:
                 types = isinstance(request.action, Type)
-                nowhere = types and await self._nothing_focused()
+                nowhere = types and await self.observer.nothing_focused()
                 send = partial(self._send_events, caller)
                 check = partial(self._access.check_act, caller.chat_id)
                 host = await self._typing_policy.perform(request.action, send, check)
                 # A window may have got the keyboard meanwhile, and some of the text.
-                nowhere = nowhere and await self._nothing_focused()
+                nowhere = nowhere and await self.observer.nothing_focused()
                 point = await self._point(request)
             except Withheld:
                 raise
@@ -373,9 +373,6 @@ class Computer:
         if nowhere:
             return replace(outcome, output=NOWHERE, nothing_focused=True)
         return replace(outcome, typed_into=host)
-
-    async def _nothing_focused(self) -> bool:
-        return await asyncio.to_thread(self._typing_policy.nothing_focused)
 
     async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only a smooth motion starts where the pointer is; reading its position costs a round trip.

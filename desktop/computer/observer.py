@@ -163,6 +163,10 @@ class Observer:
         """Return what the screen shows now, and the window that has the keyboard."""
         return await self._run(lambda: (self._screen.frame(), self._windows.focused()))
 
+    async def nothing_focused(self) -> bool:
+        """Return whether no program would get a key."""
+        return await self._run(self._windows.nothing_focused)
+
     async def picture(
         self, wanted: View, stages: Stages, known: Container[str] = ()
     ) -> ScreenshotResult:

@@ -160,8 +160,6 @@ class TypingPolicy:
     window: Callable[[], object] = lambda: None
     """Returns the window with the keyboard focus. Blocks for a moment."""
     pages: PageEntry = field(default_factory=NoPageEntry)
-    nothing_focused: Callable[[], bool] = lambda: False
-    """Returns True if no program would get a key. Blocks for a moment."""
 
     async def perform(
         self,

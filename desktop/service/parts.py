@@ -307,7 +307,6 @@ class CommonParts:
                 recording.focus_tracker,
                 self.freezer or NoFreezer(),
                 window=lambda: None if (found := focus.focused()) is None else found.id,
-                nothing_focused=focus.nothing_focused,
                 pages=BrowserPageEntry(lambda: self.pipes.current),
             ),
         )

@@ -7,6 +7,7 @@ import pytest
 from deskhand.desktop.actions.catalog import Action, Type
 from deskhand.desktop.actions.requests import action_request, batch_request
 from deskhand.desktop.computer.computer import Computer
+from deskhand.desktop.computer.observer import NoFocusSource
 from deskhand.desktop.computer.outcomes import NOWHERE, Outcome, outcome_json
 from deskhand.desktop.computer.typing_policy import (
     KEYBOARD_SECONDS,
@@ -371,18 +372,27 @@ def test_a_person_in_control_keeps_a_text_out_of_a_page() -> None:
     assert pages.asked == []
 
 
+class FakeFocus(NoFocusSource):
+    """No window has the keyboard, which is known or not."""
+
+    def __init__(self, known: bool) -> None:
+        self._known = known
+
+    def nothing_focused(self) -> bool:
+        return self._known
+
+
 @pytest.mark.parametrize("nowhere", [False, True])
 def test_a_reply_says_that_a_text_went_nowhere(nowhere: bool) -> None:
     async def typed(**wanted: Any) -> Any:
         clock = FakeClock()
-        policy = TypingPolicy(nothing_focused=lambda: nowhere)
         async with Computer(
             FakeScreen(clock),
             FakeInput(),
             FakePictures(),
             lambda _: None,
             instance_id="instance",
-            typing_policy=policy,
+            windows=FakeFocus(nowhere),
             clock=clock,
             sleep=clock.sleep,
         ) as computer:
