@@ -10,7 +10,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, AsyncExitStack
+from contextlib import AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import version
@@ -341,11 +341,11 @@ class CommonParts:
         idle_timeout = IdleTimeout(AccessLog(app), time.monotonic)
         server = Serving(idle_timeout, ready, self._close)
         with RefusalReporter(self.context.network, self.events.publish):
-            async with AsyncExitStack() as stack:
-                settings, end = self.context.settings, server.ask_to_end
-                await stack.enter_async_context(idle_timeout.ending(settings.linger, end))
-                if settings.until_input_ends:
-                    await stack.enter_async_context(ending_with_input(end))
+            settings, end = self.context.settings, server.ask_to_end
+            async with (
+                idle_timeout.ending(settings.linger, end),
+                ending_with_input(end) if settings.until_input_ends else nullcontext(),
+            ):
                 await server.run_until_asked(bound)
 
     def check_start(self) -> None:

@@ -6,7 +6,7 @@ import getpass
 import json
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -40,7 +40,7 @@ from deskhand.vncbridge.server.server import (
     parse_address,
     raise_descriptor_limit,
 )
-from deskhand.vncbridge.server.standard_input import input_end
+from deskhand.vncbridge.server.standard_input import ending_with_input
 
 from .rights import user_to_become
 from .terminal import START_ERRORS, check_data_dir, print_error, print_json, print_line
@@ -117,14 +117,10 @@ async def _serve(
             )
             if forward := _ssh_forward(found.address):
                 print_line(f"  from your machine: {forward}")
-        # `run_until_asked` handles the signals; this task only has to leave the block after them.
-        asked = asyncio.create_task(found.server.asked.wait(), name="asked to end")
-        ends = {asked}
-        if until_input_ends:
-            ends.add(asyncio.create_task(input_end(), name="end of the input"))
-        await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-        for waiting in ends:
-            waiting.cancel()
+        end = found.server.ask_to_end
+        async with ending_with_input(end) if until_input_ends else nullcontext():
+            # `run_until_asked` handles the signals; this only has to leave the block after them.
+            await found.server.asked.wait()
 
 
 def _ssh_forward(address: Address) -> str | None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Literal
 
 
@@ -19,10 +19,11 @@ async def input_end() -> Literal[True]:
 
 @asynccontextmanager
 async def ending_with_input(end: Callable[[], object]) -> AsyncIterator[None]:
-    """Call ``end`` at the end of the standard input, a pipe."""
+    """Call ``end`` at the end of the standard input; one that is no pipe has ended."""
 
     async def wait() -> None:
-        await input_end()
+        with suppress(ValueError):
+            await input_end()
         end()
 
     watch = asyncio.create_task(wait(), name="end of the input")
