@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from anyio import to_thread
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from deskhand.desktop.http_errors import answered
@@ -23,7 +22,7 @@ from deskhand.vncbridge.errors import ClientGone
 from deskhand.vncbridge.http.disconnect import disconnected, run_unless
 from deskhand.vncbridge.http.file_response import (
     bytes_response,
-    open_file_response,
+    file_response,
     openapi_responses,
 )
 from deskhand.vncbridge.http.lazy_routes import LazyRoute, LazyRouter
@@ -359,8 +358,7 @@ async def _raw(request: Request, record: Record, most: int) -> Response:
     """
     buffer, copy = record.process.buffer, record.process.copy
     if copy is not None and not record.request.output_path and not copy.lost:
-        file = await to_thread.run_sync(open, copy.path, "rb")
-        response = open_file_response(request, file, OCTETS, "output", most=most)
+        response = await file_response(request, copy.path, OCTETS, "output", most)
     elif buffer.total <= RECENT:
         response = bytes_response(request, buffer.read(0, most).data, OCTETS)
     elif record.request.output_path:

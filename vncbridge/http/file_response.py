@@ -46,14 +46,16 @@ def openapi_responses(media_type: str, *, in_ranges: bool = True) -> dict[int | 
     return found
 
 
-async def file_response(request: Request, path: Path, media_type: str, name: str) -> Response:
-    """Return the response to a GET or a HEAD of a file.
+async def file_response(
+    request: Request, path: Path, media_type: str, name: str, most: int | None = None
+) -> Response:
+    """Return the response to a GET or a HEAD of a file; ``most`` as in `open_file_response`.
 
     Raises:
         FileNotFoundError: If the file does not exist any more.
     """
     file = await to_thread.run_sync(open, path, "rb")
-    return open_file_response(request, file, media_type, name)
+    return open_file_response(request, file, media_type, name, most=most)
 
 
 def bytes_response(request: Request, content: bytes, media_type: str) -> Response:
