@@ -10,6 +10,7 @@ import uuid
 import webbrowser
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -368,7 +369,7 @@ class Desktop:
             return results.ended(await self._transport.request("GET", path))
         total = int(whole.headers["deskhand-total-bytes"])
         output = whole.content.decode("utf-8", "replace")
-        return Ended(int(reply.get("exit_code", -1)), output, total > len(whole.content))
+        return replace(results.ended(reply), output=output, truncated=total > len(whole.content))
 
     async def read_file(self, path: str) -> bytes:
         """Return the bytes of a file on the desktop."""

@@ -56,7 +56,7 @@ class ClickDelivery:
             return
         deadline = time.monotonic() + LONGEST_SECONDS
         while self._connection.poll_for_event() is not None:
-            """An answer that came too late."""
+            pass  # An answer that came too late.
         # The second answer comes after the events of the focus that the click has moved.
         for _ in range(2):
             self._manager.ask_frame(self._window)

@@ -48,7 +48,7 @@ class FocusedClient:
         if known is None:
             return
         behind = self._processes.find(window, self._mask) if self._processes else 0
-        process, before = (behind, known) if behind else (known, None)
+        process, relay = (behind, known) if behind else (known, None)
         deadline = time.monotonic() + _LONGEST_SECONDS
         previous, same = "", 0
         while same < _SAME_IN_A_ROW and time.monotonic() < deadline:
@@ -56,7 +56,7 @@ class FocusedClient:
             # round trip after that one.
             self._connection.core.GetInputFocus().reply()
             state = _sleep_signature(process)
-            if before is not None and not _sleep_signature(before):
+            if relay is not None and not _sleep_signature(relay):
                 state = ""
             same = same + 1 if state and state == previous else 0
             previous = state
