@@ -8,7 +8,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 
 from fastapi import APIRouter, HTTPException, Query, Request
 
-from deskhand.desktop.errors import DisplayGone, DisplayNotReady
+from deskhand.desktop.errors import DesktopError, DisplayGone, DisplayNotReady
 from deskhand.vncbridge.http.lazy_routes import LazyRouter
 
 _WITHOUT_DISPLAY = ("/api/v0/desktop", "/api/v0/desktop/")
@@ -130,11 +130,20 @@ def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[No
 
 
 class WaitingUpstream(Generic[ConnectionT_co]):
-    """RFB server that may be starting: connecting waits for it."""
+    """RFB server that may be starting: connecting waits for it.
 
-    def __init__(self, upstream: RfbUpstream[ConnectionT_co], display: DisplayReadiness) -> None:
+    ``deliver_clicks`` blocks until the window manager has passed on the clicks of viewers.
+    """
+
+    def __init__(
+        self,
+        upstream: RfbUpstream[ConnectionT_co],
+        display: DisplayReadiness,
+        deliver_clicks: Callable[[], None],
+    ) -> None:
         self._upstream = upstream
         self._display = display
+        self._deliver_clicks = deliver_clicks
 
     async def open(self) -> ConnectionT_co:
         """Open a fresh connection, to the next server if none runs now."""
@@ -142,3 +151,9 @@ class WaitingUpstream(Generic[ConnectionT_co]):
         with suppress(DisplayNotReady, DisplayGone):
             await self._display.wait_ready()
         return await self._upstream.open()
+
+    async def deliver_clicks(self) -> None:
+        """Wait until the clicks that were sent so far have reached their windows."""
+        # A display that is lost has no window for the key that waits, either.
+        with suppress(DesktopError):
+            await asyncio.to_thread(self._deliver_clicks)

@@ -96,6 +96,11 @@ class InputProxy:
         instance = self._display.present()
         _reporting_loss(self._display, instance, instance.input.release_all)
 
+    def deliver_clicks(self) -> None:
+        """Wait until clicks of viewers have reached their windows."""
+        instance = self._display.present()
+        _reporting_loss(self._display, instance, instance.input.deliver_clicks)
+
     def position(self) -> Point:
         """Return the position of the pointer.
 

@@ -162,6 +162,12 @@ class XTestInput:
             self._sync()
         self._on_input()
 
+    def deliver_clicks(self) -> None:
+        """Wait until the window manager has passed on the clicks of viewers, sent before."""
+        with self._requests():
+            self._clicked = True
+            self._deliver_clicks()
+
     def position(self) -> Point:
         """Return the position of the pointer."""
         with self._requests():

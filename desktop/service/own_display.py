@@ -338,7 +338,10 @@ class DesktopService:
             pages=pages_router(self._preloaded.files.pages),
             no_live_view=_NO_LIVE_VIEW,
             live_view=LiveView(
-                self._viewers, None if upstream is None else WaitingUpstream(upstream, display)
+                self._viewers,
+                None
+                if upstream is None
+                else WaitingUpstream(upstream, display, InputProxy(display).deliver_clicks),
             ),
             wait_ready=display_ready(display),
             display=display_router(display, may_force, track_focus, common.closing),

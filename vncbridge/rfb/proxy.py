@@ -49,6 +49,10 @@ class Upstream(Protocol):
         """
         ...
 
+    async def deliver_clicks(self) -> None:
+        """Wait until the clicks that were sent so far have reached their windows."""
+        ...
+
 
 class UnixUpstream:
     """The RFB server behind a unix socket."""
@@ -59,6 +63,9 @@ class UnixUpstream:
     async def open(self) -> ServerConnection:
         """Open a new connection."""
         return await ServerConnection.to(self._path)
+
+    async def deliver_clicks(self) -> None:
+        """Return at once: an RFB server does not say what its clicks have reached."""
 
 
 def router(
@@ -104,7 +111,8 @@ def router(
                 # RFC 6455 section 4.2.2 forbids a subprotocol that the client did not offer.
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
                 client = ClientStream(websocket, stuck_seconds)
-                with viewers.session(identity, server.write) as session:
+                clicks = upstream.deliver_clicks
+                with viewers.session(identity, server.write, clicks) as session:
                     close_reason = await relay(client, server, session, patience)
                 await client.close(close_reason)
             finally:
@@ -162,7 +170,7 @@ async def _receive(client: ClientStream, session: ViewerSession, patience: float
 
 async def _pass_on(data: bytes, session: ViewerSession, server: ServerConnection) -> None:
     for start in range(0, len(data), READ_SIZE):
-        session.receive(data[start : start + READ_SIZE])
+        await session.receive(data[start : start + READ_SIZE])
         try:
             await server.drain()
         except OSError as error:

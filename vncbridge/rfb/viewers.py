@@ -7,10 +7,13 @@ from here: the desktop's lease implements it, and `Viewers.apply_control_change`
 every change. Then each session whose viewer lost control releases all keys and buttons that it
 holds down, and each session that may not see the screen any more (a person took the desktop in
 private) is revoked, which ends its stream.
+
+A key that follows a click waits until the click was delivered: a window manager may hold a click
+back while it moves the focus, but no key.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -27,6 +30,13 @@ PRIVATE = CloseReason(4001, "A person has this desktop in private.")
 """A private close code, RFC 6455 section 7.4.2: the viewer reconnects when control is released."""
 WHEEL = 0b01111000
 """The mask of buttons 4 to 7: each notch of a wheel is a press of one, and none is a click."""
+
+DeliverClicks = Callable[[], Awaitable[None]]
+"""Waits until the clicks that were sent to the RFB server have reached their windows."""
+
+
+async def deliver_nothing() -> None:
+    """Return at once, for a server without a window manager that holds clicks back."""
 
 
 class Control(Protocol):
@@ -150,30 +160,48 @@ class ViewerSession:
     """
 
     def __init__(
-        self, identity: ViewerIdentity, control: Control, write: Callable[[bytes], None]
+        self,
+        identity: ViewerIdentity,
+        control: Control,
+        write: Callable[[bytes], None],
+        deliver_clicks: DeliverClicks = deliver_nothing,
     ) -> None:
         self.identity = identity
         self.revoked = asyncio.Event()
         self._control = control
         self._write = write
+        self._deliver_clicks = deliver_clicks
         self._parser = ClientParser()
         self._held = Held()
         self._buttons = 0
+        self._clicked = False
 
     @property
     def mid_message(self) -> bool:
         """True while the handshake or a message is incomplete."""
         return self._parser.mid_message
 
-    def receive(self, data: bytes) -> None:
+    async def receive(self, data: bytes) -> None:
         """Parse the client's bytes and write the messages that are permitted.
 
         Raises:
             ProtocolBroken: If the bytes are not RFB.
         """
-        permitted = [m.raw for m in self._parser.feed(data) if self._passes(m)]
-        if permitted:
-            self._write(b"".join(permitted))
+        permitted = bytearray()
+
+        def flush() -> None:
+            if permitted:
+                self._write(bytes(permitted))
+                permitted.clear()
+
+        for message in self._parser.feed(data):
+            if message.kind is MessageKind.KEY and self._clicked:
+                flush()
+                self._clicked = False
+                await self._deliver_clicks()
+            if self._passes(message):
+                permitted += message.raw
+        flush()
 
     def apply_control_change(self) -> None:
         """Release the input of a viewer without control; revoke one that may not see the screen."""
@@ -205,8 +233,10 @@ class ViewerSession:
         if message.kind is MessageKind.KEY and message.down and not self._control.may_type():
             return False
         self._held.note(message)
+        clicks = self._clicks(message)
+        self._clicked = self._clicked or clicks > 0
         if role == "control":
-            self._count(message)
+            self._control.used(self.identity.key, keys=int(message.down), clicks=clicks)
         return True
 
     def _person_acts(self, message: ClientMessage) -> bool:
@@ -219,13 +249,13 @@ class ViewerSession:
     def _agent_acts(self) -> bool:
         return self._control.agent_acts(self.identity.key)
 
-    def _count(self, message: ClientMessage) -> None:
-        clicks = 0
-        if message.kind is MessageKind.POINTER:
-            # Only buttons that go down count: a drag repeats its button in every message.
-            clicks = (message.buttons & ~self._buttons & ~WHEEL).bit_count()
-            self._buttons = message.buttons
-        self._control.used(self.identity.key, keys=int(message.down), clicks=clicks)
+    def _clicks(self, message: ClientMessage) -> int:
+        if message.kind is not MessageKind.POINTER:
+            return 0
+        # Only buttons that go down count: a drag repeats its button in every message.
+        clicks = (message.buttons & ~self._buttons & ~WHEEL).bit_count()
+        self._buttons = message.buttons
+        return clicks
 
 
 class Viewers:
@@ -258,10 +288,13 @@ class Viewers:
 
     @contextmanager
     def session(
-        self, identity: ViewerIdentity, write: Callable[[bytes], None]
+        self,
+        identity: ViewerIdentity,
+        write: Callable[[bytes], None],
+        deliver_clicks: DeliverClicks = deliver_nothing,
     ) -> Iterator[ViewerSession]:
         """Open a session while the body runs; after it no key or button stays pressed."""
-        session = ViewerSession(identity, self.control, write)
+        session = ViewerSession(identity, self.control, write, deliver_clicks)
         self._sessions.add(session)
         self.control.joined(identity.key)
         try:

@@ -250,12 +250,12 @@ def test_a_missing_rfb_server_is_a_plain_http_error_before_the_upgrade() -> None
 
 
 def test_a_desktop_that_does_not_start_is_a_plain_http_error() -> None:
-    class Broken:
+    class Broken(UnixUpstream):
         async def open(self) -> ServerConnection:
             raise BridgeError("no display")
 
     async def scenario() -> bytes:
-        async with Service(router(Broken(), lambda: False, Viewers())) as service:
+        async with Service(router(Broken(Path()), lambda: False, Viewers())) as service:
             with pytest.raises(InvalidStatus) as refused:
                 await opened(service)
             assert refused.value.response.status_code == 500

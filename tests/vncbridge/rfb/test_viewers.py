@@ -1,7 +1,15 @@
+import asyncio
+
 import pytest
 
 from deskhand.vncbridge.auth.policy import Principal
-from deskhand.vncbridge.rfb.viewers import NoLease, ViewerIdentity, Viewers, viewer_identity
+from deskhand.vncbridge.rfb.viewers import (
+    NoLease,
+    ViewerIdentity,
+    Viewers,
+    ViewerSession,
+    viewer_identity,
+)
 from tests.vncbridge.rfb.client_messages import HELLO, REQUEST, SHARED_HELLO, key, pointer
 
 ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
@@ -65,23 +73,27 @@ class Room:
         self.sent += data
 
 
+def receive(session: ViewerSession, data: bytes) -> None:
+    asyncio.run(session.receive(data))
+
+
 def test_only_the_one_in_control_acts() -> None:
     room = Room()
     with room.viewers.session(ANN, room.write) as session:
-        session.receive(HELLO + key(0x61) + REQUEST)
+        receive(session, HELLO + key(0x61) + REQUEST)
         assert room.sent == SHARED_HELLO + REQUEST
         room.lease.holder = ANN.key
-        session.receive(key(0x61))
+        receive(session, key(0x61))
         assert room.sent.endswith(key(0x61))
 
 
 def test_keys_go_down_only_while_they_may_be_passed_on() -> None:
     room = Room(ANN.key)
     with room.viewers.session(ANN, room.write) as session:
-        session.receive(HELLO + key(0x61))
+        receive(session, HELLO + key(0x61))
         room.lease.typing = False
         more = key(0x61, down=False) + pointer(1) + pointer(0)
-        session.receive(key(0x62) + more)
+        receive(session, key(0x62) + more)
         # A key that is down can go up, and the pointer moves.
         assert room.sent == SHARED_HELLO + key(0x61) + more
         assert room.lease.counted == [1, 1]
@@ -90,9 +102,9 @@ def test_keys_go_down_only_while_they_may_be_passed_on() -> None:
 def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:
     room = Room()
     with room.viewers.session(PROGRAM, room.write) as session:
-        session.receive(HELLO + pointer(0))
+        receive(session, HELLO + pointer(0))
         assert room.lease.holder == ""
-        session.receive(pointer(1) + pointer(0))
+        receive(session, pointer(1) + pointer(0))
         assert room.lease.holder == PROGRAM.key
         assert room.sent == SHARED_HELLO + pointer(1) + pointer(0)
 
@@ -100,26 +112,26 @@ def test_a_program_takes_control_by_a_press_and_not_by_passing() -> None:
 def test_a_program_does_not_take_what_another_has() -> None:
     room = Room("viewer:b")
     with room.viewers.session(PROGRAM, room.write) as session:
-        session.receive(HELLO + key(0x61))
+        receive(session, HELLO + key(0x61))
         assert room.sent == SHARED_HELLO
 
 
 def test_who_may_only_look_never_acts() -> None:
     room = Room("connection:7")
     with room.viewers.session(PROGRAM._replace(role="view"), room.write) as session:
-        session.receive(HELLO + key(0x61) + pointer(1))
+        receive(session, HELLO + key(0x61) + pointer(1))
         assert room.sent == SHARED_HELLO
 
 
 def test_what_is_held_is_let_go_of_when_control_ends_and_when_the_watcher_leaves() -> None:
     room = Room(ANN.key)
     with room.viewers.session(ANN, room.write) as session:
-        session.receive(HELLO + key(0x61) + pointer(1, 3, 4))
+        receive(session, HELLO + key(0x61) + pointer(1, 3, 4))
         room.lease.holder = ""
         room.viewers.apply_control_change()
         assert room.sent.endswith(key(0x61, down=False) + pointer(0, 3, 4))
         room.lease.holder = ANN.key
-        session.receive(key(0x62))
+        receive(session, key(0x62))
         room.viewers.apply_control_change()
     assert room.sent.endswith(key(0x62) + key(0x62, down=False))
     assert room.lease.present == []
@@ -128,10 +140,45 @@ def test_what_is_held_is_let_go_of_when_control_ends_and_when_the_watcher_leaves
 def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
     room = Room(ANN.key)
     with room.viewers.session(ANN, room.write) as session:
-        session.receive(HELLO + key(0x61) + key(0x61, down=False))
-        session.receive(pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
-        session.receive(pointer(8) + pointer(0))
+        receive(session, HELLO + key(0x61) + key(0x61, down=False))
+        receive(session, pointer(0) + pointer(1) + pointer(1, 9, 9) + pointer(5) + pointer(0))
+        receive(session, pointer(8) + pointer(0))
         assert room.lease.counted == [1, 2]
+
+
+@pytest.mark.parametrize("pieces", [1, 8, 1000])
+def test_a_key_waits_until_the_clicks_before_it_were_delivered(pieces: int) -> None:
+    sent, waits = bytearray(), list[int]()
+
+    async def deliver() -> None:
+        waits.append(len(sent))
+
+    async def scenario(data: bytes) -> None:
+        with Viewers().session(ANN, sent.extend, deliver) as session:
+            for start in range(0, len(data), pieces):
+                await session.receive(data[start : start + pieces])
+
+    typed = key(0x61) + key(0x61, down=False)
+    moved, notch = pointer(0), pointer(8) + pointer(0)
+    clicked = pointer(1) + pointer(0) + pointer(4) + pointer(0)
+    before = SHARED_HELLO + moved + notch + typed + clicked
+    data = before + typed + typed + pointer(1)
+    asyncio.run(scenario(data.replace(SHARED_HELLO, HELLO)))
+    assert waits == [len(before)]
+    assert sent == data + pointer(0)
+
+
+def test_a_key_is_refused_if_control_ends_while_it_waits_for_a_click() -> None:
+    room, sent = Room(ANN.key), bytearray()
+
+    async def lose_control() -> None:
+        room.lease.holder = ""
+
+    with room.viewers.session(ANN, sent.extend, lose_control) as session:
+        receive(session, HELLO + pointer(1) + pointer(0))
+        assert sent.endswith(pointer(0))
+        receive(session, key(0x61))
+        assert not sent.endswith(key(0x61))
 
 
 def test_other_sessions_are_revoked_when_the_desktop_is_private() -> None:
@@ -173,7 +220,7 @@ def test_each_nameless_connection_is_a_viewer_of_its_own() -> None:
 def test_an_agent_acts_without_taking_control_from_anyone() -> None:
     room = Room()
     with room.viewers.session(AGENT, room.write) as session:
-        session.receive(HELLO + pointer(0, 5, 5) + key(0x61) + key(0x61, down=False))
+        receive(session, HELLO + pointer(0, 5, 5) + key(0x61) + key(0x61, down=False))
         assert room.sent.endswith(pointer(0, 5, 5) + key(0x61) + key(0x61, down=False))
         assert (room.lease.holder, room.lease.counted) == ("", [0, 0])
         assert room.lease.agent == AGENT.key
@@ -183,11 +230,11 @@ def test_an_agent_acts_without_taking_control_from_anyone() -> None:
 def test_an_agent_is_refused_while_a_person_is_in_control() -> None:
     room = Room()
     with room.viewers.session(AGENT, room.write) as session:
-        session.receive(HELLO + key(0x61))
+        receive(session, HELLO + key(0x61))
         room.lease.holder = ANN.key
         room.viewers.apply_control_change()
         assert room.sent.endswith(key(0x61, down=False))
-        session.receive(key(0x62))
+        receive(session, key(0x62))
         assert room.sent.endswith(key(0x61, down=False))
 
 
