@@ -82,6 +82,7 @@ class XTestInput:
         self._keys: dict[int, int] = {}
         self._buttons: list[int] = []
         self._clicked = False
+        self._unhandled_click = False
         self._rfb_keyboard: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -144,7 +145,7 @@ class XTestInput:
                 modifiers = self._modifiers()
                 for input_event in batch:
                     if isinstance(input_event, Tap | KeyPress):
-                        self._deliver_clicks()
+                        self._await_clicks()
                     self._inject(input_event, modifiers)
                 self._sync()
                 self._bindings.used(foreign, time.monotonic())
@@ -166,7 +167,7 @@ class XTestInput:
         """Wait until the window manager has passed on the clicks of viewers, sent before."""
         with self._requests():
             self._clicked = True
-            self._deliver_clicks()
+            self._await_clicks()
 
     def position(self) -> Point:
         """Return the position of the pointer."""
@@ -304,6 +305,14 @@ class XTestInput:
         self._clicked = False
         self._sync()
         self._clicks.wait()
+        self._unhandled_click = True
+
+    def _await_clicks(self) -> None:
+        """Wait until the clicks so far have moved the focus, before a key."""
+        self._deliver_clicks()
+        if self._unhandled_click:
+            self._unhandled_click = False
+            self._client.wait_clicked()
 
     def _key_down(self, keysym: int, modifiers: Modifiers) -> None:
         code = self._code(keysym)

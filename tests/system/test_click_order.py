@@ -1,107 +1,193 @@
 """A key that follows a click at once goes to the clicked field."""
 
+import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
-from queue import Empty
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from queue import Empty, Queue
 
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.system.reporting_page import Reports, reporting_page
+from tests.system.reporting_page import PageHandler, Reports, serving
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import handshake, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import key, pointer
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
 
-STYLE = "position:fixed;left:50px;top:TOPpx;width:200px;height:40px"
-FIELD = f"""<input style="{STYLE}" oninput="tell('/NAME', event.data)">"""
-PAGE = (
-    """<!doctype html><title>fields</title><script>
+HEAD = """<!doctype html><title>fields</title><style>
+* { position: fixed; left: 50px; width: 200px; height: 40px; margin: 0; border: 0; padding: 0 }
+head, script { display: none } html, body { left: 0; top: 0; width: 100%; height: 100% }
+iframe { left: 0; top: 150px; width: 400px; height: 100px }
+</style>"""
+FIELD = """<input style="top:TOPpx" autocomplete="off"
+oninput="tell('/NAME', event.data)">"""
+SCRIPT = """<script>
 const tell = (path, body) => fetch(path, {method: "POST", body});
 addEventListener("mousedown", (event) => tell("/corner",
   JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])), {once: true});
 </script>"""
-    + FIELD.replace("NAME", "a").replace("TOP", "50")
-    + FIELD.replace("NAME", "b").replace("TOP", "150")
-)
-FIELDS = {"a": (150, 70), "b": (150, 170)}
-"""Their middles in the page."""
-CLICKS, LONGEST_BATCH = 200, 100
+BUTTON = """<button style="top:TOPpx"
+onclick="open('/NAME', '', 'popup,left=LEFT,top=300,width=500,height=300')"></button>"""
+LEFT = {"a": 200, "b": 900}
+"""Of windows side by side."""
 
 
-def shown(desktop: Service) -> Json:
-    """Return the window of the page if it has the keyboard."""
-    found = desktop.get("/api/v0/desktop/windows")["windows"]
-    return next((one for one in found if one["focused"] and one["title"].startswith("fields")), {})
+def field(name: str, top: int) -> str:
+    return FIELD.replace("NAME", name).replace("TOP", str(top))
 
 
-def click(x: int, y: int) -> Json:
-    return {"action": "left_click", "coordinate": [x, y], "coordinate_space": "native"}
+def button(name: str, top: int) -> str:
+    named = BUTTON.replace("NAME", name).replace("LEFT", str(LEFT[name]))
+    return named.replace("TOP", str(top))
 
 
-def reported(desktop: Service, window: Json, reports: Reports) -> tuple[str, str] | None:
-    """Click into the page; a browser drops input that arrives before its first paint."""
-    desktop.act(**click(window["x"] + window["width"] // 2, window["y"] + 600))
-    try:
-        return reports.get(timeout=1)
-    except Empty:
-        return None
+PAGES = {
+    "/page": field("a", 50) + field("b", 170),
+    "/frame": field("a", 50) + "<iframe src=http://frame.localhost:PORT/inside></iframe>",
+    "/inside": field("b", 20),
+    "/opener": button("a", 170),
+    "/a": field("a", 50) + button("b", 170),
+    "/b": field("b", 50),
+}
+LONGEST_BATCH = 100
 
-
-class Page(NamedTuple):
-    """The page with its fields, in a browser that has painted it."""
-
-    left: int
-    top: int
-    reports: Reports
-
-    def heard(self, count: int) -> list[tuple[str, str]]:
-        """Return the fields and their letters; requests of a page may overtake each other."""
-        return sorted(self.reports.get(timeout=PATIENCE) for _ in range(count))
+Point = tuple[int, int]
+"""In native pixels."""
+Places = dict[str, Point]
+"""Points in the fields."""
 
 
 @contextmanager
-def fields(desktop: Service) -> Iterator[Page]:
-    with reporting_page(PAGE.encode()) as (url, reports):
-        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}"})
-        window = until(lambda: shown(desktop), "the window")["native_geometry"]
-        path, corner = until(lambda: reported(desktop, window, reports), "the corner of the page")
-        assert path == "/corner"
-        left, top = json.loads(corner)
-        yield Page(left, top, reports)
+def site() -> Iterator[tuple[str, Reports]]:
+    reports: Reports = Queue()
+
+    class Handler(PageHandler):
+        def do_GET(self) -> None:
+            page = HEAD + SCRIPT + PAGES.get(self.path, "")
+            self.answer(page.replace("PORT", self.headers["Host"].rpartition(":")[2]).encode())
+
+        def do_POST(self) -> None:
+            reports.put((self.path, self.body()))
+            self.answer(b"")
+
+    with serving(Handler) as port:
+        yield f"http://127.0.0.1:{port}", reports
 
 
-TURNS = ["ab"[turn % 2] for turn in range(CLICKS)]
-WANTED = sorted((f"/{name}", name) for name in TURNS)
+def click(at: Point) -> Json:
+    return {"action": "left_click", "coordinate": at, "coordinate_space": "native"}
 
 
-@pytest.mark.slow("a browser that starts")
-def test_a_key_goes_to_the_field_that_was_clicked_before(desktop: Service) -> None:
-    with fields(desktop) as page:
-        actions = list[Json]()
-        for name in TURNS:
-            x, y = FIELDS[name]
-            actions += [click(page.left + x, page.top + y), {"action": "type", "text": name}]
-        for start in range(0, len(actions), LONGEST_BATCH):
-            body = {"actions": actions[start : start + LONGEST_BATCH]}
-            answer = desktop.http.post("/api/v0/desktop/actions", json=body, timeout=3 * PATIENCE)
-            assert answer.status_code == 200, answer.text
-        assert page.heard(CLICKS) == WANTED
+def corner_at(desktop: Service, at: Point, reports: Reports) -> Point:
+    """Click until a page takes it, which drops input before its first paint; return its corner."""
+
+    def clicked() -> tuple[str, str] | None:
+        desktop.act(**click(at))
+        with suppress(Empty):
+            return reports.get(timeout=1)
+        return None
+
+    path, corner = until(clicked, "a page that takes clicks")
+    assert path == "/corner"
+    left, top = json.loads(corner)
+    return left, top
 
 
-@pytest.mark.slow("a browser that starts")
-def test_a_key_of_a_viewer_goes_to_the_field_that_was_clicked_before(desktop: Service) -> None:
-    async def work(page: Page) -> None:
+def below(corner: Point, top: int) -> Point:
+    return corner[0] + 150, corner[1] + top
+
+
+def one_page(desktop: Service, reports: Reports) -> Places:
+    corner = corner_at(desktop, new_window(desktop), reports)
+    return {"a": below(corner, 70), "b": below(corner, 190)}
+
+
+def page_and_frame(desktop: Service, reports: Reports) -> Places:
+    places = one_page(desktop, reports)
+    corner_at(desktop, places["b"], reports)
+    return places
+
+
+def two_windows(desktop: Service, reports: Reports) -> Places:
+    # The page is behind both, and is not clicked again, which would raise it.
+    first = new_window(desktop)
+    corner, windows, places = corner_at(desktop, first, reports), [first], Places()
+    for name in "ab":
+        desktop.act(**click(below(corner, 190)))
+        windows.append(new_window(desktop, *windows))
+        corner = corner_at(desktop, windows[-1], reports)
+        places[name] = below(corner, 70)
+    return places
+
+
+def new_window(desktop: Service, *known: Point) -> Point:
+    """Wait for a window of the browser; return a point in its page beside all fields."""
+
+    def found() -> Point | None:
+        for window in desktop.get("/api/v0/desktop/windows")["windows"]:
+            at = window["native_geometry"]
+            point = at["x"] + at["width"] * 3 // 4, at["y"] + at["height"] * 3 // 4
+            if window["focused"] and window["title"].startswith("fields") and point not in known:
+                return point
+        return None
+
+    point: Point = until(found, "the window")
+    return point
+
+
+def agent_types(desktop: Service, places: Places, names: str, done: Callable[[], None]) -> None:
+    actions = list[Json]()
+    for name in names:
+        actions += [click(places[name]), {"action": "type", "text": name}]
+    for start in range(0, len(actions), LONGEST_BATCH):
+        body = {"actions": actions[start : start + LONGEST_BATCH]}
+        answer = desktop.http.post("/api/v0/desktop/actions", json=body, timeout=3 * PATIENCE)
+        assert answer.status_code == 200, answer.text
+    done()
+
+
+def viewer_types(desktop: Service, places: Places, names: str, done: Callable[[], None]) -> None:
+    async def scenario() -> None:
         async with connect(stream(desktop, ticket=ticket(desktop, "control"))) as viewer:
             await handshake(viewer)
-            for name in TURNS:
-                x, y = (corner + at for corner, at in zip(page[:2], FIELDS[name], strict=True))
-                clicked = pointer(0, x, y) + pointer(1, x, y) + pointer(0, x, y)
-                await viewer.send(clicked + key(ord(name)) + key(ord(name), down=False))
-            assert page.heard(CLICKS) == WANTED
+            for name in names:
+                clicked = pointer(0, *places[name]) + pointer(1, *places[name])
+                typed = key(ord(name)) + key(ord(name), down=False)
+                await viewer.send(clicked + pointer(0, *places[name]) + typed)
+            # The end of the connection would drop what has not been passed on.
+            await asyncio.to_thread(done)
 
-    with fields(desktop) as page:
-        played(work(page))
+    played(scenario())
+
+
+@pytest.mark.slow("a browser that starts")
+@pytest.mark.parametrize("types", [agent_types, viewer_types])
+@pytest.mark.parametrize(
+    ("path", "shown", "clicks"),
+    [
+        ("page", one_page, 40),
+        ("frame", page_and_frame, 40),
+        pytest.param("page", one_page, 200, marks=pytest.mark.full),
+        pytest.param("frame", page_and_frame, 200, marks=pytest.mark.full),
+        pytest.param("opener", two_windows, 200, marks=pytest.mark.full),
+    ],
+)
+def test_a_key_goes_to_the_field_that_was_clicked_before(
+    desktop: Service,
+    path: str,
+    shown: Callable[[Service, Reports], Places],
+    clicks: int,
+    types: Callable[[Service, Places, str, Callable[[], None]], None],
+) -> None:
+    names = "ab" * (clicks // 2)
+
+    def check() -> None:
+        # Requests of a page may overtake each other.
+        heard = sorted(reports.get(timeout=PATIENCE) for _ in names)
+        assert heard == sorted((f"/{name}", name) for name in names)
+
+    with site() as (url, reports):
+        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}/{path}"})
+        types(desktop, shown(desktop, reports), names, check)
