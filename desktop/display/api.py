@@ -132,18 +132,18 @@ def display_ready(display: DisplayReadiness) -> Callable[[Request], Awaitable[No
 class WaitingUpstream(Generic[ConnectionT_co]):
     """RFB server that may be starting: connecting waits for it.
 
-    ``deliver_clicks`` blocks until the window manager has passed on the clicks of viewers.
+    ``await_focus`` blocks until the input of viewers has moved the keyboard focus.
     """
 
     def __init__(
         self,
         upstream: RfbUpstream[ConnectionT_co],
         display: DisplayReadiness,
-        deliver_clicks: Callable[[], None],
+        await_focus: Callable[[], None],
     ) -> None:
         self._upstream = upstream
         self._display = display
-        self._deliver_clicks = deliver_clicks
+        self._await_focus = await_focus
 
     async def open(self) -> ConnectionT_co:
         """Open a fresh connection, to the next server if none runs now."""
@@ -152,8 +152,8 @@ class WaitingUpstream(Generic[ConnectionT_co]):
             await self._display.wait_ready()
         return await self._upstream.open()
 
-    async def deliver_clicks(self) -> None:
-        """Wait until the clicks that were sent so far have reached their windows."""
+    async def await_focus(self) -> None:
+        """Wait until the input that was sent so far has moved the keyboard focus."""
         # A display that is lost has no window for the key that waits, either.
         with suppress(DesktopError):
-            await asyncio.to_thread(self._deliver_clicks)
+            await asyncio.to_thread(self._await_focus)

@@ -96,10 +96,10 @@ class InputProxy:
         instance = self._display.present()
         _reporting_loss(self._display, instance, instance.input.release_all)
 
-    def deliver_clicks(self) -> None:
-        """Wait until clicks of viewers have reached their windows."""
+    def await_focus(self) -> None:
+        """Wait until the input of viewers has moved the keyboard focus."""
         instance = self._display.present()
-        _reporting_loss(self._display, instance, instance.input.deliver_clicks)
+        _reporting_loss(self._display, instance, instance.input.await_focus)
 
     def position(self) -> Point:
         """Return the position of the pointer.

@@ -3,7 +3,7 @@
 A key event carries a keycode, which the client translates with the keyboard map that it has when
 it processes the event. Before the map changes, the client must therefore have processed all key
 events sent so far. A browser sends a key to the process of the page or frame that has the focus in
-its view, and learns from that process when a click has moved it.
+its view, and learns from that process when a click has moved it, or that a shortcut is its own.
 
 X11 has no acknowledgement for either; the states of the main threads (proc(5), stat and schedstat)
 are the best evidence.
@@ -24,10 +24,10 @@ from deskhand.desktop.x11.connection import has_extension
 
 PROC = Path("/proc")
 _POLL_SECONDS = 0.005
-_CLICK_POLL_SECONDS = 0.002
+_FOCUS_POLL_SECONDS = 0.002
 _SAME_IN_A_ROW = 3
 _LONGEST_SECONDS = 4.0
-_LONGEST_CLICK_SECONDS = 0.25
+_LONGEST_FOCUS_SECONDS = 0.25
 """A page that is busy for longer shows a film or an animation, and is never idle."""
 
 
@@ -64,15 +64,15 @@ class FocusedClient:
         if focused := self._focused():
             self._wait([focused.process], focused.relay, _LONGEST_SECONDS, _POLL_SECONDS)
 
-    def wait_clicked(self) -> None:
-        """Wait until an application of several processes has moved the focus to the clicked field.
+    def wait_focus(self) -> None:
+        """Wait until an application of several processes has moved the focus as its input asks.
 
-        At most `_LONGEST_CLICK_SECONDS`; not at all for one of a single process, which handles
+        At most `_LONGEST_FOCUS_SECONDS`; not at all for one of a single process, which handles
         events in their order.
         """
         focused = self._focused()
         if focused and len(processes := with_helpers(focused.process)) > 1:
-            self._wait(processes, focused.relay, _LONGEST_CLICK_SECONDS, _CLICK_POLL_SECONDS)
+            self._wait(processes, focused.relay, _LONGEST_FOCUS_SECONDS, _FOCUS_POLL_SECONDS)
 
     def _wait(
         self, processes: Sequence[int], relay: int | None, longest: float, poll: float

@@ -45,6 +45,7 @@ from .events import (
     Tap,
 )
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
+from .keys import MODIFIERS
 from .modifiers import Modifiers
 
 _KEY_PRESS, _KEY_RELEASE = 2, 3
@@ -82,7 +83,7 @@ class XTestInput:
         self._keys: dict[int, int] = {}
         self._buttons: list[int] = []
         self._clicked = False
-        self._unhandled_click = False
+        self._moves_focus = False
         self._rfb_keyboard: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -145,7 +146,9 @@ class XTestInput:
                 modifiers = self._modifiers()
                 for input_event in batch:
                     if isinstance(input_event, Tap | KeyPress):
-                        self._await_clicks()
+                        self._deliver_clicks()
+                        if not modifiers.command:
+                            self._await_focus()
                     self._inject(input_event, modifiers)
                 self._sync()
                 self._bindings.used(foreign, time.monotonic())
@@ -163,11 +166,12 @@ class XTestInput:
             self._sync()
         self._on_input()
 
-    def deliver_clicks(self) -> None:
-        """Wait until the window manager has passed on the clicks of viewers, sent before."""
+    def await_focus(self) -> None:
+        """Wait until the input of viewers, which was sent before, has moved the keyboard focus."""
         with self._requests():
             self._clicked = True
-            self._await_clicks()
+            self._deliver_clicks()
+            self._await_focus()
 
     def position(self) -> Point:
         """Return the position of the pointer."""
@@ -305,20 +309,20 @@ class XTestInput:
         self._clicked = False
         self._sync()
         self._clicks.wait()
-        self._unhandled_click = True
+        self._moves_focus = True
 
-    def _await_clicks(self) -> None:
-        """Wait until the clicks so far have moved the focus, before a key."""
-        self._deliver_clicks()
-        if self._unhandled_click:
-            self._unhandled_click = False
-            self._client.wait_clicked()
+    def _await_focus(self) -> None:
+        """Wait until a click or shortcut before has moved the focus, so that a key may follow."""
+        if self._moves_focus:
+            self._moves_focus = False
+            self._client.wait_focus()
 
     def _key_down(self, keysym: int, modifiers: Modifiers) -> None:
         code = self._code(keysym)
         self._fake(_KEY_PRESS, code)
         self._keys[keysym] = code
         modifiers.note(keysym, True)
+        self._moves_focus = modifiers.command and keysym not in MODIFIERS
 
     def _key_up(self, keysym: int, modifiers: Modifiers) -> None:
         # The keycode of the press is released, even if the map has another one for the keysym by
@@ -333,6 +337,7 @@ class XTestInput:
         modifiers.note(keysym, False)
 
     def _tap(self, keysym: int, modifiers: Modifiers) -> None:
+        self._moves_focus = modifiers.command
         bound = self._bindings.find(keysym)
         if bound is not None:
             self._tap_bound(bound, keysym, modifiers)

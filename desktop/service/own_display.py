@@ -341,7 +341,7 @@ class DesktopService:
                 self._viewers,
                 None
                 if upstream is None
-                else WaitingUpstream(upstream, display, InputProxy(display).deliver_clicks),
+                else WaitingUpstream(upstream, display, InputProxy(display).await_focus),
             ),
             wait_ready=display_ready(display),
             display=display_router(display, may_force, track_focus, common.closing),

@@ -36,6 +36,8 @@ MOST_ENCODINGS = 1024
 MOST_SCREENS = 64
 LONGEST_FENCE = 64
 MOST_HELD = 256
+COMMAND_MODIFIERS = frozenset({0xFFE3, 0xFFE4, *range(0xFFE7, 0xFFED)})
+"""Keysyms of Control, Meta, Alt and Super (keysymdef.h)."""
 LONGEST_CUT_TEXT = 16 * 1024 * 1024
 """Bytes. The parser skips the text as it arrives."""
 
@@ -281,6 +283,11 @@ class Held:
             # The release repeats the last position, so that the pointer stays where it is.
             up = message.raw[:1] + b"\0" + message.raw[2:]
             self._pointer = up if message.buttons else b""
+
+    @property
+    def command(self) -> bool:
+        """True while Control, Meta, Alt or Super is down: a key is a shortcut then, not text."""
+        return any(int.from_bytes(key[4:8]) in COMMAND_MODIFIERS for key in self._keys)
 
     def release(self) -> bytes:
         """Return the messages that release all keys and buttons; then none is held."""

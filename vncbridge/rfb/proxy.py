@@ -49,8 +49,8 @@ class Upstream(Protocol):
         """
         ...
 
-    async def deliver_clicks(self) -> None:
-        """Wait until the clicks that were sent so far have reached their windows."""
+    async def await_focus(self) -> None:
+        """Wait until the input that was sent so far has moved the keyboard focus."""
         ...
 
 
@@ -64,8 +64,8 @@ class UnixUpstream:
         """Open a new connection."""
         return await ServerConnection.to(self._path)
 
-    async def deliver_clicks(self) -> None:
-        """Return at once: an RFB server does not say what its clicks have reached."""
+    async def await_focus(self) -> None:
+        """Return at once: an RFB server does not say what its input has moved."""
 
 
 def router(
@@ -111,8 +111,8 @@ def router(
                 # RFC 6455 section 4.2.2 forbids a subprotocol that the client did not offer.
                 await websocket.accept(SUBPROTOCOL if SUBPROTOCOL in offered else None)
                 client = ClientStream(websocket, stuck_seconds)
-                clicks = upstream.deliver_clicks
-                with viewers.session(identity, server.write, clicks) as session:
+                write, focus = server.write, upstream.await_focus
+                with viewers.session(identity, write, focus) as session:
                     close_reason = await relay(client, server, session, patience)
                 await client.close(close_reason)
             finally:

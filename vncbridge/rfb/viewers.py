@@ -8,8 +8,8 @@ every change. Then each session whose viewer lost control releases all keys and 
 holds down, and each session that may not see the screen any more (a person took the desktop in
 private) is revoked, which ends its stream.
 
-A key that follows a click waits until the click was delivered: a window manager may hold a click
-back while it moves the focus, but no key.
+A key that follows a click or a shortcut waits until that has moved the focus: a window manager
+holds clicks back meanwhile, and a browser asks its pages, but keys are not held back by either.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ PRIVATE = CloseReason(4001, "A person has this desktop in private.")
 WHEEL = 0b01111000
 """The mask of buttons 4 to 7: each notch of a wheel is a press of one, and none is a click."""
 
-DeliverClicks = Callable[[], Awaitable[None]]
-"""Waits until the clicks that were sent to the RFB server have reached their windows."""
+AwaitFocus = Callable[[], Awaitable[None]]
+"""Waits until the input that was sent to the RFB server has moved the keyboard focus."""
 
 
-async def deliver_nothing() -> None:
-    """Return at once, for a server without a window manager that holds clicks back."""
+async def await_nothing() -> None:
+    """Return at once, for a server whose clicks move no focus."""
 
 
 class Control(Protocol):
@@ -164,17 +164,17 @@ class ViewerSession:
         identity: ViewerIdentity,
         control: Control,
         write: Callable[[bytes], None],
-        deliver_clicks: DeliverClicks = deliver_nothing,
+        await_focus: AwaitFocus = await_nothing,
     ) -> None:
         self.identity = identity
         self.revoked = asyncio.Event()
         self._control = control
         self._write = write
-        self._deliver_clicks = deliver_clicks
+        self._await_focus = await_focus
         self._parser = ClientParser()
         self._held = Held()
         self._buttons = 0
-        self._clicked = False
+        self._moves_focus = False
 
     @property
     def mid_message(self) -> bool:
@@ -195,10 +195,11 @@ class ViewerSession:
                 permitted.clear()
 
         for message in self._parser.feed(data):
-            if message.kind is MessageKind.KEY and self._clicked:
+            # A shortcut repeats while its modifier is down.
+            if message.down and self._moves_focus and not self._held.command:
                 flush()
-                self._clicked = False
-                await self._deliver_clicks()
+                self._moves_focus = False
+                await self._await_focus()
             if self._passes(message):
                 permitted += message.raw
         flush()
@@ -234,7 +235,8 @@ class ViewerSession:
             return False
         self._held.note(message)
         clicks = self._clicks(message)
-        self._clicked = self._clicked or clicks > 0
+        if clicks or (message.down and self._held.command):
+            self._moves_focus = True
         if role == "control":
             self._control.used(self.identity.key, keys=int(message.down), clicks=clicks)
         return True
@@ -291,10 +293,10 @@ class Viewers:
         self,
         identity: ViewerIdentity,
         write: Callable[[bytes], None],
-        deliver_clicks: DeliverClicks = deliver_nothing,
+        await_focus: AwaitFocus = await_nothing,
     ) -> Iterator[ViewerSession]:
         """Open a session while the body runs; after it no key or button stays pressed."""
-        session = ViewerSession(identity, self.control, write, deliver_clicks)
+        session = ViewerSession(identity, self.control, write, await_focus)
         self._sessions.add(session)
         self.control.joined(identity.key)
         try:

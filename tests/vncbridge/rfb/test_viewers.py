@@ -146,23 +146,33 @@ def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
         assert room.lease.counted == [1, 2]
 
 
+def tap(keysym: int) -> bytes:
+    return key(keysym) + key(keysym, down=False)
+
+
+CONTROL = 0xFFE3
+CLICKED = pointer(1) + pointer(0) + pointer(4) + pointer(0)
+SHORTCUT = key(CONTROL) + tap(0x74) + tap(0x74) + key(CONTROL, down=False)
+
+
 @pytest.mark.parametrize("pieces", [1, 8, 1000])
-def test_a_key_waits_until_the_clicks_before_it_were_delivered(pieces: int) -> None:
+@pytest.mark.parametrize("moving", [CLICKED, SHORTCUT])
+def test_a_key_waits_until_a_click_or_shortcut_before_it_has_moved_the_focus(
+    moving: bytes, pieces: int
+) -> None:
     sent, waits = bytearray(), list[int]()
 
-    async def deliver() -> None:
+    async def await_focus() -> None:
         waits.append(len(sent))
 
     async def scenario(data: bytes) -> None:
-        with Viewers().session(ANN, sent.extend, deliver) as session:
+        with Viewers().session(ANN, sent.extend, await_focus) as session:
             for start in range(0, len(data), pieces):
                 await session.receive(data[start : start + pieces])
 
-    typed = key(0x61) + key(0x61, down=False)
-    moved, notch = pointer(0), pointer(8) + pointer(0)
-    clicked = pointer(1) + pointer(0) + pointer(4) + pointer(0)
-    before = SHARED_HELLO + moved + notch + typed + clicked
-    data = before + typed + typed + pointer(1)
+    notch = pointer(8) + pointer(0)
+    before = SHARED_HELLO + pointer(0) + notch + tap(0x61) + moving
+    data = before + tap(0x61) + tap(0x61) + pointer(1)
     asyncio.run(scenario(data.replace(SHARED_HELLO, HELLO)))
     assert waits == [len(before)]
     assert sent == data + pointer(0)

@@ -1,4 +1,4 @@
-"""A key that follows a click at once goes to the clicked field."""
+"""A key that follows a click or a shortcut goes where that leads."""
 
 import asyncio
 import json
@@ -65,6 +65,8 @@ def site() -> Iterator[tuple[str, Reports]]:
 
     class Handler(PageHandler):
         def do_GET(self) -> None:
+            if self.path.startswith("/typed"):
+                reports.put((self.path, ""))
             page = HEAD + SCRIPT + PAGES.get(self.path, "")
             self.answer(page.replace("PORT", self.headers["Host"].rpartition(":")[2]).encode())
 
@@ -191,3 +193,22 @@ def test_a_key_goes_to_the_field_that_was_clicked_before(
     with site() as (url, reports):
         desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}/{path}"})
         types(desktop, shown(desktop, reports), names, check)
+
+
+@pytest.mark.slow("a browser that starts")
+@pytest.mark.parametrize("shortcut", ["ctrl+t", "ctrl+n"])
+def test_an_address_is_typed_into_a_new_tab_and_into_a_new_window(
+    desktop: Service, shortcut: str
+) -> None:
+    with site() as (url, reports):
+        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}/page"})
+        corner_at(desktop, new_window(desktop), reports)
+        opening = {"action": "key", "text": shortcut}
+        for turn in range(3):
+            typing = {"action": "type", "text": f"{url}/typed/{turn}\n"}
+            desktop.post("/api/v0/desktop/actions", {"actions": [opening, typing]})
+            assert reports.get(timeout=PATIENCE) == (f"/typed/{turn}", "")
+        # A model types when it has seen the new tab.
+        desktop.act(**opening, observe={})
+        desktop.act(action="type", text=f"{url}/typed/late\n")
+        assert reports.get(timeout=PATIENCE) == ("/typed/late", "")
