@@ -54,7 +54,7 @@ REQUESTS = {
         *("POST", "/api/v0/chats/c1/messages", "chat"), *BODY, (b"deskhand-chat-id", b"c1")
     ),
     "viewer looks": request("GET", "/api/v0/desktops/d1/desktop/screenshot", "viewer"),
-    "dialect acts": request("POST", "/api/v0/desktop/as/cua/cmd", "owner", *BODY),
+    "dialect acts": request("POST", "/api/v0/desktop/as/osworld/execute", "owner", *BODY),
 }
 
 

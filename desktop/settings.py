@@ -17,8 +17,12 @@ DisplayStart = Literal["at-start", "on-request"]
 SandboxMode = Literal["auto", "required", "off"]
 SANDBOX_MODES: tuple[SandboxMode, ...] = get_args(SandboxMode)
 EGRESS_MODES = ("open", "internet", "list", "none")
-DIALECTS = ("cua", "osworld", "osworld:lan", "cdp")
+DIALECTS = ("osworld", "osworld:lan", "cdp")
 """OSWorld's downloads reach private addresses with ``osworld:lan`` only."""
+_REMOVED = {
+    "cua": "was removed, as cua-sandbox 0.9 left that protocol; use osworld, or MCP at /mcp",
+}
+"""Dialects of earlier versions."""
 _LISTS = (
     *("allowed_hosts", "allowed_origins", "inherit_env", "environment", "file_roots"),
     *("egress_allow", "egress_grants"),
@@ -107,11 +111,6 @@ class DesktopSettings:
         return not {"osworld", "osworld:lan"}.isdisjoint(self.speak)
 
     @property
-    def decodes_pictures(self) -> bool:
-        """True if a dialect is on whose clients change the wallpaper."""
-        return self.speaks_osworld or "cua" in self.speak
-
-    @property
     def command_memory_bytes(self) -> int | None:
         """Memory limit of a command in bytes; None for no limit."""
         mib = self.command_memory_mib
@@ -182,7 +181,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_browser_and_egress_options(parser)
     parser.add_argument("--speak", type=_dialects, default=(), metavar="NAMES",
                         help="protocols of others to serve under /api/v0/desktop/as/: "
-                        "cua, osworld, cdp, divided by commas; their clients may run code as "
+                        "osworld, cdp, divided by commas; their clients may run code as "
                         "the agent's user (default: none)")  # fmt: skip
     parser.add_argument("--trust-mcp-servers", action="store_true",
                         help="start the servers of .mcp.json without an approval")  # fmt: skip
@@ -286,7 +285,9 @@ def dialects(names: Iterable[object]) -> tuple[str, ...]:
     found = dict[str, None]()
     for name in names:
         if not isinstance(name, str) or name not in DIALECTS:
-            raise ValueError(f"{name!r} is no dialect; there are {', '.join(DIALECTS)}")
+            removed = _REMOVED.get(name) if isinstance(name, str) else None
+            problem = removed or f"is no dialect; there are {', '.join(DIALECTS)}"
+            raise ValueError(f"{name!r} {problem}")
         found[name] = None
     return tuple(found)
 

@@ -42,7 +42,6 @@ desktop/computer: desktop/accessibility desktop/actions desktop/capture desktop/
 desktop/context: desktop/files vncbridge/http
 desktop/dialects/cdp: desktop/actions desktop/browser desktop/own_api vncbridge/http vncbridge/rfb
   vncbridge/websocket
-desktop/dialects/cua: desktop/own_api vncbridge vncbridge/http vncbridge/websocket
 desktop/dialects/osworld: desktop/isolation desktop/network desktop/own_api vncbridge vncbridge/http
 desktop/display: desktop/agent_helper desktop/browser desktop/capture desktop/clipboard
   desktop/input desktop/programs desktop/windows desktop/x11 desktop/x_filter vncbridge/http
@@ -79,7 +78,7 @@ desktop/remote.py: desktop/client desktop/screenshots desktop/server_trust
 desktop/remote_sync.py: desktop/client desktop/screenshots desktop/server_trust
 desktop/screenshots: desktop/capture vncbridge/http
 desktop/secrets: vncbridge/http
-desktop/service/dialects: desktop/dialects/cdp desktop/dialects/cua desktop/dialects/osworld
+desktop/service/dialects: desktop/dialects/cdp desktop/dialects/osworld
   desktop/isolation desktop/own_api desktop/recordings desktop/service
 desktop/targets: desktop/accessibility desktop/actions desktop/capture desktop/http_errors.py
   desktop/lease desktop/windows vncbridge/http

@@ -322,7 +322,7 @@ def _helper_start(
         user=(account.agent.uid, account.agent.gid) if account.dropped else None,
         umask=None if settings.attach is not None else OF_GROUP if account.separated else PRIVATE,
         groups=account.agent.groups,
-        pictures=_picture_library() if settings.decodes_pictures else "",
+        pictures=_picture_library() if settings.speaks_osworld else "",
         service=(account.service.uid, account.service.gid) if account.dropped else None,
     )
 

@@ -260,7 +260,7 @@ def _waiting(
 
 
 def _wallpaper(common: CommonParts, screen: ScreenAccess) -> Wallpaper | None:
-    if screen.background is None or not common.context.settings.decodes_pictures:
+    if screen.background is None or not common.context.settings.speaks_osworld:
         return None
     return Wallpaper(HelperPictures(common.helper), screen.background, screen.size)
 

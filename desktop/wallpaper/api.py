@@ -22,12 +22,12 @@ def router(wallpaper: Wallpaper | None, access: AccessControl) -> APIRouter:
 
     @routes.put("/wallpaper", openapi_extra=schema.STATUS)
     async def show_wallpaper(request: Request) -> dict[str, Any]:
-        """Show a picture file behind all windows; only where `osworld` or `cua` is on."""
+        """Show a picture file behind all windows; only where `osworld` is on."""
         query = Query(request.query_params, ("path",))
         path = query.text("path")
         query.check()
         if wallpaper is None:
-            detail = "it needs a screen of this desktop, and --speak osworld or cua"
+            detail = "it needs a screen of this desktop, and --speak osworld"
             raise refusal(501, "The wallpaper cannot be changed here.", detail)
         with answered(), access.acting(caller_of(request.headers).chat_id):
             await wallpaper.show(absolute(path))

@@ -151,14 +151,23 @@ def test_ids_of_users_have_a_base() -> None:
 
 def test_dialects_are_off_until_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert parse([]).speak == ()
-    assert parse(["--speak", "cua, osworld:lan,cua"]).speak == ("cua", "osworld:lan")
+    assert parse(["--speak", "cdp, osworld:lan,cdp"]).speak == ("cdp", "osworld:lan")
     assert parse(["--speak", "osworld:lan"]).speaks_osworld
-    assert not parse(["--speak", "cua"]).speaks_osworld
-    spoken = ("osworld", "cua", "cdp")
-    assert [parse(["--speak", one]).decodes_pictures for one in spoken] == [True, True, False]
+    assert not parse(["--speak", "cdp"]).speaks_osworld
     with pytest.raises(SystemExit):
         parse(["--speak", "telnet"])
-    assert "there are cua, osworld, osworld:lan, cdp" in capsys.readouterr().err
+    assert "there are osworld, osworld:lan, cdp" in capsys.readouterr().err
+
+
+def test_the_removed_dialect_of_cua_is_refused_with_what_to_use(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--speak", "cdp,cua"])
+    refused = capsys.readouterr().err
+    assert "cua-sandbox 0.9 left" in refused
+    assert "osworld" in refused
+    assert "MCP at /mcp" in refused
 
 
 def test_pages_of_other_origins_may_be_admitted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,12 +180,12 @@ def test_pages_of_other_origins_may_be_admitted(capsys: pytest.CaptureFixture[st
 
 
 def test_each_dialect_counts_once() -> None:
-    assert dialects(["cdp", "cua", "cdp"]) == ("cdp", "cua")
+    assert dialects(["cdp", "osworld", "cdp"]) == ("cdp", "osworld")
 
 
-@pytest.mark.parametrize("name", ["telnet", "", 7, ["cua"]])
+@pytest.mark.parametrize("name", ["telnet", "", 7, ["cdp"]])
 def test_an_unknown_dialect_is_refused_with_the_known_ones(name: object) -> None:
-    with pytest.raises(ValueError, match="there are cua, osworld"):
+    with pytest.raises(ValueError, match="there are osworld"):
         dialects([name])
 
 

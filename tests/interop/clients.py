@@ -17,8 +17,6 @@ ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = Path(__file__).with_name("programs")
 PATIENCE = 170.0 * SLOWNESS
 """Seconds after which a client hangs."""
-QUIET = {"CUA_TELEMETRY": "off", "CUA_TELEMETRY_ENABLED": "false"}
-"""Clients of cua report their use to its makers otherwise."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Clients:
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         # Clients start programs of their environment by name, such as ruff.
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        return {**os.environ, **QUIET, "PATH": path, **more}
+        return {**os.environ, "PATH": path, **more}
 
     def _found(self, command: Sequence[str | Path]) -> list[str]:
         first, *more = map(str, command)

@@ -30,7 +30,7 @@ def interop(tmp_path_factory: pytest.TempPathFactory) -> Clients:
 def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """One desktop service for all clients."""
     errors = tmp_path_factory.mktemp("desktop") / "errors.log"
-    with service(errors, "desktop", "--speak", "cua,osworld,cdp") as found:
+    with service(errors, "desktop", "--speak", "osworld,cdp") as found:
         yield found
 
 

@@ -34,7 +34,7 @@ def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
 def speaking_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The desktop of a worker that speaks dialects; each test ends what it began there."""
     with tidy(
-        tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "cua,osworld,cdp"
+        tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "osworld,cdp"
     ) as found:
         yield found
 

@@ -67,9 +67,7 @@ def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Neighbours]
     token.chmod(0o600)
     with (
         service(folder / "one.log", "desktop", "--token-file", str(token)) as one,
-        out_of_sight(
-            folder / "closed", folder / "other.log", "--speak", "cua,osworld,cdp"
-        ) as other,
+        out_of_sight(folder / "closed", folder / "other.log", "--speak", "osworld,cdp") as other,
     ):
         yield Neighbours(one, other, token)
 
@@ -118,7 +116,7 @@ def test_mcp_and_the_openapi_document_are_loaded_by_the_first_request(
     assert shot["operationId"] == "take_screenshot"
 
 
-@pytest.mark.parametrize("path", ["cua/status", "osworld/platform", "osworld/screenshot"])
+@pytest.mark.parametrize("path", ["osworld/platform", "osworld/screenshot"])
 def test_a_dialect_that_is_on_needs_none_of_its_own_files(
     neighbours: Neighbours, path: str
 ) -> None:

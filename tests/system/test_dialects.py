@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.x11, pytest.mark.root]
 LEASE = "/api/v0/desktop/lease"
 RECORDING = "7c1f3a52-0c1b-4f0e-9a34-0d8a4b9f6c12"
 SECRET = "hunter2hunter2"
-CUA = "/api/v0/desktop/as/cua"
 OSWORLD = "/api/v0/desktop/as/osworld"
 CDP = "/api/v0/desktop/as/cdp"
 BLANK = "about:blank#table"
@@ -83,23 +82,6 @@ def hold_and_leave(desktop: Service, path: str, request: Json, *headers: str) ->
             until(pressed, "the key")
     finally:
         pressed.close()
-
-
-def cua(desktop: Service, command: str, **fields: object) -> Refusal | None:
-    """Send a command over a WebSocket of its own, with the parameters beside the command."""
-    address = desktop.url.replace("http", "ws") + f"{CUA}/ws"
-    with connect(address, additional_headers={"X-API-Key": desktop.token}) as socket:
-        socket.send(json.dumps({"command": command, **fields}))
-        answer = json.loads(socket.recv(PATIENCE))
-    return None if answer["success"] else Refusal(200, answer["error"])
-
-
-def cua_type(desktop: Service, text: str) -> None:
-    assert cua(desktop, "type_text", text=text) is None
-
-
-def cua_hold(desktop: Service) -> None:
-    assert cua(desktop, "key_down", key="shift") is None
 
 
 def cdp(desktop: Service, method: str, **parameters: object) -> Refusal | None:
@@ -170,14 +152,6 @@ DIALECTS = {
         type=mcp_type,
         tool="computer",
         hold=mcp_hold,
-        refused=200,
-    ),
-    "cua": Dialect(
-        click=lambda desktop: cua(desktop, "left_click", x=5, y=5),
-        screenshot=lambda desktop: cua(desktop, "screenshot"),
-        type=cua_type,
-        tool="cua.type_text",
-        hold=cua_hold,
         refused=200,
     ),
     "osworld": Dialect(
@@ -281,5 +255,5 @@ def test_held_keys_are_released_when_the_client_disconnects(
 
 
 def test_a_dialect_that_is_off_is_not_found(desktop: Service) -> None:
-    for name in ("osworld/screenshot", "osworld/execute", "cdp/json/version", "cua/status"):
+    for name in ("osworld/screenshot", "osworld/execute", "cdp/json/version"):
         assert desktop.http.get(f"/api/v0/desktop/as/{name}").status_code == 404

@@ -121,7 +121,7 @@ def test_a_viewer_of_the_role_view_sends_no_input(desktop: Service) -> None:
 
 def test_a_protocol_that_is_off_is_refused_in_one_line(desktop: Service) -> None:
     done = subprocess.run(
-        [DESKHAND, "forward", "cua", "--url", desktop.url],
+        [DESKHAND, "forward", "osworld", "--url", desktop.url],
         env={**os.environ, "DESKHAND_TOKEN": desktop.token},
         capture_output=True,
         text=True,
@@ -129,7 +129,7 @@ def test_a_protocol_that_is_off_is_refused_in_one_line(desktop: Service) -> None
     )
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr.count("\n") == 1
-    assert "--speak cua" in done.stderr
+    assert "--speak osworld" in done.stderr
 
 
 def test_the_forward_ends_on_ctrl_c(desktop: Service) -> None:

@@ -128,8 +128,8 @@ def test_one_recording_is_made(http: httpx2.Client) -> None:
 def test_a_credential_for_control_runs_commands_and_exchanges_files(osworld: Service) -> None:
     instance = osworld.get("/api/v0/desktop")["instance_id"]
     body = {"name": "tester", "scopes": [f"desktop:{instance}:control"]}
-    headers = {"X-API-Key": osworld.post("/api/v0/tokens", body)["token"]}
-    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", headers=headers) as tester:
+    account = ("", osworld.post("/api/v0/tokens", body)["token"])
+    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", auth=account) as tester:
         written = tester.post("execute", json={"command": "echo a > ~/of-tester", "shell": True})
         assert written.json()["returncode"] == 0
         assert tester.post("file", data={"file_path": "~/of-tester"}).content == b"a\n"
@@ -146,8 +146,8 @@ def test_the_text_of_the_focused_terminal_is_read(osworld: Service, http: httpx2
 def test_a_viewer_may_only_watch(osworld: Service) -> None:
     instance = osworld.get("/api/v0/desktop")["instance_id"]
     body = {"name": "watcher", "scopes": [f"desktop:{instance}:view"]}
-    headers = {"X-API-Key": osworld.post("/api/v0/tokens", body)["token"]}
-    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", headers=headers) as viewer:
+    account = ("", osworld.post("/api/v0/tokens", body)["token"])
+    with httpx2.Client(base_url=f"{osworld.url}{PATH}/", auth=account) as viewer:
         assert viewer.get("screenshot").content.startswith(b"\x89PNG")
         assert viewer.post("screen_size").json() == {"width": 1920, "height": 1080}
         assert viewer.get("platform").text == "Linux"

@@ -96,7 +96,7 @@ def record(
 @app.command(rich_help_panel=DESKTOPS)
 def forward(
     protocol: Annotated[
-        Literal["vnc", "osworld", "cua", "cdp"], typer.Argument(help="What the client speaks.")
+        Literal["vnc", "osworld", "cdp"], typer.Argument(help="What the client speaks.")
     ],
     port: Annotated[
         int | None,

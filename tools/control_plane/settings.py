@@ -128,7 +128,7 @@ class Settings:
     trust_mcp_servers: bool = False
     """Start the servers of the agents' ``.mcp.json`` without a person's approval."""
     speak: tuple[str, ...] = ()
-    """Dialects of new desktops: ``cua``, ``osworld``, ``osworld:lan``, ``cdp``; their clients may
+    """Dialects of new desktops: ``osworld``, ``osworld:lan``, ``cdp``; their clients may
     run code as the agent's user."""
     run_as: str = "deskhand"
     """User that the control plane of root becomes before it serves; empty: it stays root."""

@@ -30,13 +30,12 @@ from .request_head import DialectRoute
 from .upstream import UNIX, Upstream
 from .vnc_forward import Role, VncForward
 
-Protocol = Literal["vnc", "osworld", "cua", "cdp"]
-PORTS: dict[Protocol, int] = {"vnc": 5901, "osworld": 5000, "cua": 8000, "cdp": 9222}
+Protocol = Literal["vnc", "osworld", "cdp"]
+PORTS: dict[Protocol, int] = {"vnc": 5901, "osworld": 5000, "cdp": 9222}
 """Ports that clients of each protocol try by default."""
 _EXAMPLES: dict[Protocol, str] = {
     "vnc": "vncviewer {place}",
     "osworld": "curl http://{place}/platform",
-    "cua": "curl http://{place}/status",
     "cdp": "curl http://{place}/json/version",
 }
 

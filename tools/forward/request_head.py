@@ -18,8 +18,8 @@ END = b"\r\n\r\n"
 
 _REPLACED = frozenset(
     {
-        *("authorization", "connection", "cookie", "host", "keep-alive", "proxy-authorization"),
-        *("proxy-connection", "x-api-key"),
+        *("authorization", "connection", "cookie", "host", "keep-alive"),
+        *("proxy-authorization", "proxy-connection"),
     }
 )
 Headers = Sequence[tuple[str, str]]
@@ -48,7 +48,7 @@ class DialectRoute:
     """Where the requests of one dialect go, and with what credential."""
 
     prefix: str
-    """Path of the dialect at the service, as ``/api/v0/desktop/as/cua``."""
+    """Path of the dialect at the service, as ``/api/v0/desktop/as/osworld``."""
     host: str
     """Value of the ``Host`` header for the service."""
     token: str

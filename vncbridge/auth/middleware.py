@@ -190,7 +190,7 @@ class AuthMiddleware:
         # An explicit credential precedes the cookie, which a browser adds unasked: a wrong token
         # must not fall back to the rights of the session.
         if traits.dialect:
-            token = dialect_token(headers.authorization, headers.api_key)
+            token = dialect_token(headers.authorization)
             # Neither a cookie, which a page could use, nor a ticket, which opens the live view.
             if token is None:
                 return [("none", None)]
@@ -288,8 +288,8 @@ def _add_chat_header(scope: Scope, chats: Sequence[str]) -> None:
 def _set_bearer(scope: Scope, headers: RequestHeaders, dialect: str) -> None:
     """Replace the credential of a dialect's client by the same token as a bearer token."""
     scope[CALLING_DIALECT] = dialect
-    others = [pair for pair in scope["headers"] if pair[0] not in (b"authorization", b"x-api-key")]
-    token = dialect_token(headers.authorization, headers.api_key) or ""
+    others = [pair for pair in scope["headers"] if pair[0] != b"authorization"]
+    token = dialect_token(headers.authorization) or ""
     scope["headers"] = [*others, (b"authorization", f"Bearer {token}".encode())]
 
 

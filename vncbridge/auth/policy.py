@@ -346,8 +346,8 @@ def bearer_of(authorization: str | None) -> str | None:
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
-def dialect_token(authorization: str | None, api_key: str | None) -> str | None:
-    """Return the token of a dialect's client: bearer, password of HTTP Basic, or ``X-API-Key``.
+def dialect_token(authorization: str | None) -> str | None:
+    """Return the token of a dialect's client: bearer or password of HTTP Basic.
 
     HTTP Basic (RFC 7617) is what programs send that take ``NAME:TOKEN@HOST`` or ``~/.netrc``.
     """
@@ -359,7 +359,7 @@ def dialect_token(authorization: str | None, api_key: str | None) -> str | None:
             pair = ""
         # A wrong credential, not a missing one: it is refused after a delay.
         return pair.partition(":")[2]
-    return bearer_of(authorization) or api_key
+    return bearer_of(authorization)
 
 
 def cookie_of(header: str | None, name: str) -> str | None:

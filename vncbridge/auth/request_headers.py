@@ -13,7 +13,7 @@ _CHAT = tuple(f"{prefix}{caller_headers.CHAT}".encode() for prefix in caller_hea
 _NAMES = frozenset(
     {
         *(_HOST, b"origin", b"sec-fetch-site", b"content-type", b"content-length"),
-        *(b"transfer-encoding", b"authorization", b"x-api-key", b"cookie", *_CHAT),
+        *(b"transfer-encoding", b"authorization", b"cookie", *_CHAT),
         _PAGE_KEY,
     }
 )
@@ -31,7 +31,6 @@ class RequestHeaders(NamedTuple):
     """``0`` for a request that declares none."""
     chunked: bool
     authorization: str | None
-    api_key: str | None
     cookie: str | None
     page_key: str | None
     chat: str | None
@@ -61,7 +60,6 @@ def read_headers(pairs: Iterable[tuple[bytes, bytes]]) -> RequestHeaders:
         content_length=get(b"content-length", "0"),
         chunked=b"transfer-encoding" in found,
         authorization=get(b"authorization"),
-        api_key=get(b"x-api-key"),
         cookie=get(b"cookie"),
         page_key=get(_PAGE_KEY),
         chat=get(_CHAT[0], get(_CHAT[1])),

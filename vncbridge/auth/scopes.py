@@ -71,10 +71,6 @@ RULES = (
         Rule(f"{DESKTOP}/as/osworld/{name}", "desktop", "view", reads=True, whole=True)
         for name in ("screenshot", "platform", "terminal", "cursor_position")
     ),
-    *(
-        Rule(f"{DESKTOP}/as/cua/{name}", "desktop", "view", reads=True, whole=True)
-        for name in ("status", "commands")
-    ),
     # Only its method differs: it changes nothing.
     Rule(f"{DESKTOP}/as/osworld/screen_size", "desktop", "view", whole=True),
     Rule(f"{DESKTOP}/pointer", "desktop", "view", reads=True, whole=True),

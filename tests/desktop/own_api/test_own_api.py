@@ -76,11 +76,11 @@ def with_service(scenario: Callable[[Service], Awaitable[None]]) -> None:
 def test_a_route_receives_body_query_and_tool() -> None:
     async def scenario(service: Service) -> None:
         value = await service.caller().request(
-            "POST", "/echo", json={"a": 1}, params={"b": "c d"}, tool="cua.left_click"
+            "POST", "/echo", json={"a": 1}, params={"b": "c d"}, tool="osworld.execute"
         )
         assert value["body"] == '{"a": 1}'
         assert value["query"] == {"b": "c d"}
-        assert value["tool"] == "cua.left_click"
+        assert value["tool"] == "osworld.execute"
         assert value["headers"]["content-length"] == "8"
 
     with_service(scenario)
@@ -232,7 +232,7 @@ def test_a_step_has_the_times_of_its_block() -> None:
 )
 def test_a_step_that_fails_has_its_error(error: BaseException, text: str) -> None:
     async def scenario(service: Service) -> None:
-        with pytest.raises(type(error)), service.caller().step("cua.open", "a page"):
+        with pytest.raises(type(error)), service.caller().step("osworld.open", "a page"):
             raise error
         assert service.steps[0].error == text
 

@@ -21,8 +21,8 @@ def test_only_dialects_that_are_on_are_loaded() -> None:
     loader = Loader()
     assert load_dialects((), loader) == ()
     assert not loader.loaded
-    load_dialects(("cdp", "cua"), loader)
-    assert loader.loaded == [f"{PREFIX}cdp", f"{PREFIX}cua"]
+    load_dialects(("cdp", "osworld"), loader)
+    assert loader.loaded == [f"{PREFIX}cdp", f"{PREFIX}osworld"]
 
 
 def test_an_option_of_a_dialect_is_no_dialect_of_its_own() -> None:

@@ -39,4 +39,4 @@ def test_the_egress_and_missing_protections_are_reported() -> None:
 
 def test_the_dialects_that_are_on_are_reported() -> None:
     assert "speak" not in json.loads(READY.line())
-    assert json.loads(replace(READY, speak=("cua",)).line())["speak"] == ["cua"]
+    assert json.loads(replace(READY, speak=("osworld",)).line())["speak"] == ["osworld"]

@@ -434,7 +434,7 @@ class FakeDesktops:
             raise UnknownTemplate(template, ("office",))
         if self.failure is not None:
             raise self.failure
-        spoken = ("cua",) if speak is None else speak
+        spoken = ("osworld",) if speak is None else speak
         made = FakeDesktop(
             *("d9", name or "Desktop 9"),
             live_url="desktops/d9",

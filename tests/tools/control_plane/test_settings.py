@@ -238,9 +238,11 @@ def test_ids_of_users_have_a_base() -> None:
 
 def test_dialects_of_new_desktops_are_configured() -> None:
     assert load({}, {}, "", Path("/d")).speak == ()
-    assert load({}, {"DESKHAND_SPEAK": "cua, cdp"}, "", Path("/d")).speak == ("cua", "cdp")
-    with pytest.raises(BadSetting, match="there are cua, osworld"):
+    assert load({}, {"DESKHAND_SPEAK": "osworld, cdp"}, "", Path("/d")).speak == ("osworld", "cdp")
+    with pytest.raises(BadSetting, match="there are osworld"):
         load({}, {}, 'speak = ["telnet"]', Path("/d"))
+    with pytest.raises(BadSetting, match="use osworld, or MCP"):
+        load({}, {}, 'speak = ["cua"]', Path("/d"))
 
 
 def test_approvals_have_one_of_three_modes() -> None:

@@ -14,7 +14,7 @@ from deskhand.tools.fleet.errors import BadOrder
         DesktopOrder("a1b2c3d4"),
         DesktopOrder(
             *("a1b2c3d4", "Search", "chat-1", {"mode": "none"}, False, "root-1"),
-            *(("cua", "cdp"), "office", "name: office", "work"),
+            *(("osworld", "cdp"), "office", "name: office", "work"),
         ),
     ],
 )

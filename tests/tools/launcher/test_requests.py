@@ -55,8 +55,8 @@ def test_a_start_becomes_the_values_of_the_launch_port() -> None:
     request = parsed(fields, 4)
     assert request.spec == LaunchSpec(ID, listed, has_display=False, workdir=RECORDING)
     assert request == LauncherRequest("start", ID, workdir=RECORDING, spec=request.spec)
-    spoken = parsed({**START, "speak": ["cua", "osworld:lan"]}, 4).spec
-    assert spoken == LaunchSpec(ID, Egress(), speak=("cua", "osworld:lan"))
+    spoken = parsed({**START, "speak": ["cdp", "osworld:lan"]}, 4).spec
+    assert spoken == LaunchSpec(ID, Egress(), speak=("cdp", "osworld:lan"))
     kept = parsed({**START, "profile": "work"}, 4).spec
     assert kept == LaunchSpec(ID, Egress(), profile="work")
 
@@ -68,7 +68,7 @@ def test_a_wrong_name_of_a_profile_is_refused(name: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [[["cua"]], "cua,cdp", None, 7, {"x": 1}, ["--glx"], ["a b"], ["cua"] * 9]
+    "value", [[["cdp"]], "osworld,cdp", None, 7, {"x": 1}, ["--glx"], ["a b"], ["cdp"] * 9]
 )
 def test_a_start_names_dialects_only(value: object) -> None:
     with pytest.raises(RequestRefused):

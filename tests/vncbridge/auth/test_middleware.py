@@ -41,9 +41,9 @@ def application(credentials: Credentials) -> FastAPI:
     async def raw(request: Request) -> dict[str, int]:
         return {"length": len(await request.body())}
 
-    @app.get("/api/v0/desktop/as/cua/status")
+    @app.get("/api/v0/desktop/as/osworld/platform")
     async def dialect(request: Request) -> dict[str, str | None]:
-        return {name: request.headers.get(name) for name in ("authorization", "x-api-key")}
+        return {"authorization": request.headers.get("authorization")}
 
     @app.get("/api/v0/teapot")
     async def teapot() -> None:
@@ -307,13 +307,13 @@ def test_a_body_without_a_credential_must_not_stay_silent() -> None:
 
 @pytest.mark.parametrize(
     "headers",
-    [BEARER, {"X-API-Key": TOKEN}, {"Authorization": "Basic dTpkaF90ZXN0"}],
-    ids=["bearer", "api key", "basic"],
+    [BEARER, {"Authorization": "Basic dTpkaF90ZXN0"}],
+    ids=["bearer", "basic"],
 )
 def test_a_route_of_a_dialect_sees_a_bearer_token(headers: dict[str, str]) -> None:
     async def scenario(client: httpx2.AsyncClient, _: Credentials) -> None:
-        answer = await client.get("/api/v0/desktop/as/cua/status", headers=headers)
-        assert answer.json() == {"authorization": f"Bearer {TOKEN}", "x-api-key": None}
+        answer = await client.get("/api/v0/desktop/as/osworld/platform", headers=headers)
+        assert answer.json() == {"authorization": f"Bearer {TOKEN}"}
 
     against_service(scenario)
 
@@ -334,7 +334,7 @@ def test_a_cookie_does_not_count_for_a_dialect() -> None:
         signed = await client.post("/api/v0/login", json=code)
         key = {PAGE_KEY: signed.json()["page_key"]}
         assert (await client.get("/page", headers=key)).status_code == 200
-        refused = await client.get("/api/v0/desktop/as/cua/status", headers=key)
+        refused = await client.get("/api/v0/desktop/as/osworld/platform", headers=key)
         assert refused.status_code == 401
 
     against_service(scenario)

@@ -269,17 +269,16 @@ def test_a_desktop_service_knows_which_desktop_it_is() -> None:
 
 
 AS_OSWORLD = "/api/v0/desktop/as/osworld/file"
-AS_CUA = "/api/v0/desktops/d1/desktop/as/cua/cmd"
+AS_CDP = "/api/v0/desktops/d1/desktop/as/cdp"
 
 
 @pytest.mark.parametrize(
     ("path", "dialect"),
     [
         (AS_OSWORLD, "osworld"),
-        (AS_CUA, "cua"),
-        ("/api/v0/desktop/as/cdp", "cdp"),
+        (AS_CDP, "cdp"),
         ("/api/v0/desktop/action", ""),
-        ("/api/v0/chats/as/cua/cmd", ""),
+        ("/api/v0/chats/as/cdp", ""),
         ("/api/v0/desktop/as/", ""),
     ],
 )
@@ -288,7 +287,7 @@ def test_a_path_names_its_dialect(path: str, dialect: str) -> None:
 
 
 def test_pages_may_not_call_a_dialect_not_even_our_own() -> None:
-    own = replace(WRITE, path=AS_CUA, origin="http://127.0.0.1:7777")
+    own = replace(WRITE, path=AS_CDP, origin="http://127.0.0.1:7777")
     assert status(own) == 403
     assert status(replace(own, origin=None)) is None
 
@@ -299,7 +298,7 @@ def test_pages_may_not_call_a_dialect_not_even_our_own() -> None:
 def test_forms_are_accepted_where_a_dialect_has_them(kind: str) -> None:
     form = replace(WRITE, content_type=kind)
     assert status(replace(form, path=AS_OSWORLD)) is None
-    assert status(replace(form, path=AS_CUA)) == 415
+    assert status(replace(form, path=AS_CDP)) == 415
     assert status(form) == 415
     assert largest_body(kind, AS_OSWORLD) == LARGEST_UPLOAD
 
@@ -309,24 +308,22 @@ def basic(pair: bytes) -> str:
 
 
 @pytest.mark.parametrize(
-    ("authorization", "api_key", "token"),
+    ("authorization", "token"),
     [
-        ("Bearer dh_1", None, "dh_1"),
-        ("Bearer dh_1", "dh_2", "dh_1"),
-        (None, "dh_2", "dh_2"),
-        (basic(b"user:dh_3"), None, "dh_3"),
-        (basic(b":dh:3"), "dh_2", "dh:3"),
-        (basic(b"user"), "dh_2", ""),
-        ("Basic ???", None, ""),
-        (basic(b"\xff:x"), None, ""),
-        ("Digest x", None, None),
-        (None, None, None),
+        ("Bearer dh_1", "dh_1"),
+        (basic(b"user:dh_3"), "dh_3"),
+        (basic(b":dh:3"), "dh:3"),
+        (basic(b"user"), ""),
+        ("Basic ???", ""),
+        (basic(b"\xff:x"), ""),
+        ("Digest x", None),
+        (None, None),
     ],
 )
-def test_a_client_of_a_dialect_shows_its_token_in_three_ways(
-    authorization: str | None, api_key: str | None, token: str | None
+def test_a_client_of_a_dialect_shows_its_token_in_two_ways(
+    authorization: str | None, token: str | None
 ) -> None:
-    assert dialect_token(authorization, api_key) == token
+    assert dialect_token(authorization) == token
 
 
 def test_a_ticket_may_name_the_origin_of_its_page() -> None:

@@ -9,7 +9,7 @@ def test_a_request_without_headers_has_no_values() -> None:
     found = read_headers([])
     values = (found.host, found.origin, found.sec_fetch_site, found.content_type)
     assert values == (None,) * 4
-    assert (found.authorization, found.api_key, found.cookie, found.chat) == (None,) * 4
+    assert (found.authorization, found.cookie, found.chat) == (None,) * 3
     assert (found.content_length, found.has_body) == ("0", False)
 
 
@@ -22,7 +22,6 @@ def test_each_header_is_read_once() -> None:
             (b"content-type", b"application/json"),
             (b"content-length", b"7"),
             (b"authorization", b"Bearer dh_1"),
-            (b"x-api-key", b"dh_2"),
             (b"cookie", b"a=\xe9"),
             (b"user-agent", b"other"),
             (b"deskhand-chat-id", b"c1"),
@@ -31,7 +30,7 @@ def test_each_header_is_read_once() -> None:
     assert (found.host, found.origin) == ("localhost", "http://localhost")
     assert (found.sec_fetch_site, found.content_type) == ("same-origin", "application/json")
     assert (found.content_length, found.has_body) == ("7", True)
-    assert (found.authorization, found.api_key) == ("Bearer dh_1", "dh_2")
+    assert found.authorization == "Bearer dh_1"
     assert (found.cookie, found.chat) == ("a=é", "c1")
 
 

@@ -67,7 +67,6 @@ _NOT_TO_THE_DESKTOP = _OF_ONE_CONNECTION | {
     "origin",
     "referer",
     "via",
-    "x-api-key",
     "x-real-ip",
 }
 _NOT_TO_THE_DESKTOP_PREFIXES = (*caller_headers.PREFIXES, "sec-", "x-forwarded-")

@@ -23,7 +23,7 @@ def facts(desktop_id: str, **others: Any) -> Json:
     return {
         **{"id": desktop_id, "name": "a desktop", "status": "ready", "chat_id": None},
         **{"created_at": 1.0, "live_url": "/x", "level": "user", "pid": 7, "display": ":1"},
-        **{"size": [1920, 1080], "has_display": True, "egress": None, "speak": ["cua"]},
+        **{"size": [1920, 1080], "has_display": True, "egress": None, "speak": ["cdp"]},
         **{"template": "", "profile": "", "missing_protections": [], "browser_warning": ""},
         **others,
     }

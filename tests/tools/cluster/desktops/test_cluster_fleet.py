@@ -111,7 +111,7 @@ def test_a_desktop_is_ordered_and_used_through_its_gate(tmp_path: Path) -> None:
         seen: list[str] = []
         f.fleet.on_start = seen.append
         start = asyncio.create_task(
-            f.fleet.start("Search", "chat-1", Egress("none"), workdir="root", speak=("cua",))
+            f.fleet.start("Search", "chat-1", Egress("none"), workdir="root", speak=("cdp",))
         )
         order = await f.ordered()
         assert (order.name, order.chat_id, order.workdir) == ("Search", "chat-1", "root")

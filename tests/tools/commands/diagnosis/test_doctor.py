@@ -31,7 +31,7 @@ def test_a_disk_without_room_for_a_recording_is_a_warning(
     assert found.remedy == ("" if status == "ok" else refused)
 
 
-@pytest.mark.parametrize(("speak", "listed"), [((), "none"), (("cua", "cdp"), "cua, cdp")])
+@pytest.mark.parametrize(("speak", "listed"), [((), "none"), (("osworld", "cdp"), "osworld, cdp")])
 def test_the_dialects_of_new_desktops_are_listed(speak: tuple[str, ...], listed: str) -> None:
     assert dialects_finding(speak).detail == f"{listed} on new desktops"
 

@@ -62,10 +62,13 @@ def test_a_desktop_speaks_what_the_request_names_or_the_setting(tmp_path: Path) 
     async def scenario() -> None:
         made = control_plane(tmp_path)
         async with made.client() as client:
-            for body, spoken in (({}, ["cua"]), ({"speak": []}, []), ({"speak": ["cdp"]}, ["cdp"])):
+            for body, spoken in (
+                *(({}, ["osworld"]), ({"speak": []}, [])),
+                ({"speak": ["cdp"]}, ["cdp"]),
+            ):
                 started = await client.post(DESKTOPS, json=body)
                 assert started.json()["speak"] == spoken
-            for wrong in ("cdp", ["telnet"], [7], None, 7):
+            for wrong in ("cdp", ["telnet"], ["cua"], [7], None, 7):
                 refused = await client.post(DESKTOPS, json={"speak": wrong})
                 assert refused.status_code == 400
                 assert refused.json()["message"] == "speak must be a list of dialects."

@@ -1,1 +1,0 @@
-"""The protocol of cua's computer server: commands over HTTP and WebSocket."""
