@@ -138,9 +138,9 @@ $(PROGRAMS) $(LONG_PROGRAMS): pyproject.toml scripts/install_programs.py tests/p
 shake: setup
 	$(PYTHON) -m scripts.shake $(if $(BASE),--base $(BASE)) $(SHAKE)
 
-# What is long and not needed for each landing, of all markers.
+# What is long and not needed for each landing, of all markers. Writes the suites of docs/clients.md.
 long: environments $(LONG_PROGRAMS)
-	$(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "full and not live"
+	DESKHAND_SUITE_REPORT=docs/clients.md $(PYTHON) -m pytest --numprocesses=3 --dist=worksteal --durations=10 -m "full and not live"
 
 # What a release needs: the targets of a landing and the long ones. Writes docs/release-run.md.
 full: environments

@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--full", action="store_true")
     wanted = PACKAGES | LONG if parser.parse_args().full else PACKAGES
     new = absent(wanted)
-    missing = _installed(new)
+    missing = installed(new)
     with (ROOT / "pyproject.toml").open("rb") as file:
         requirements = tomllib.load(file)["dependency-groups"]["programs"]
     for name, command in MADE.items():
@@ -82,7 +82,7 @@ def absent(wanted: Mapping[str, str]) -> list[str]:
     return [name for name, file in wanted.items() if not any(Path("/").glob(file.lstrip("/")))]
 
 
-def _installed(packages: Iterable[str]) -> dict[str, str]:
+def installed(packages: Iterable[str]) -> dict[str, str]:
     """Install packages together or else one by one; return why those that are missing are."""
     names = tuple(packages)
     if not names:

@@ -5,7 +5,8 @@ Usage: python -m scripts.make_interop_environment [DIR]
 The clients need other versions of libraries than Deskhand, so they have an environment of their
 own, which does not contain Deskhand. It has the newest Python from 3.12 on that is found, else the
 one of this script. The groups of pyproject.toml are installed at once; if that fails, each
-requirement alone, so that a client that cannot be installed does not prevent the others.
+requirement alone, so that a client that cannot be installed does not prevent the others. What
+clients run on desktops (`WANTED`) is installed into the system.
 """
 
 import shutil
@@ -15,6 +16,8 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from scripts.install_programs import PACKAGES, absent, installed
+
 ROOT = Path(__file__).parent.parent
 ENVIRONMENT = ROOT / ".venv-interop"
 PYTHONS = ("python3.14", "python3.13", "python3.12")
@@ -22,6 +25,8 @@ PYENV = Path("~/.pyenv/versions").expanduser()
 GROUPS = {"interop": (), "interop-without-dependencies": ("--no-deps",)}
 """Group of pyproject.toml to the options of pip."""
 READY = ".deskhand-setup"
+# cua-auto-harness runs its probe on a desktop.
+WANTED = {name: PACKAGES[name] for name in ("python3-tk", "python3-xlib")}
 NODE_PACKAGES = ("@novnc/novnc@1.7.0",)
 """Installed below ``npm`` where npm is found."""
 
@@ -41,6 +46,8 @@ def main() -> int:
             for requirement in groups[group]:
                 if not _pip(python, *options, requirement):
                     sys.stderr.write(f"not installed: {requirement}\n")
+    for name, reason in installed(absent(WANTED)).items():
+        sys.stderr.write(f"not installed: {name}: {reason}\n")
     npm = shutil.which("npm")
     if npm:
         subprocess.run([npm, "install", "--prefix", folder / "npm", *NODE_PACKAGES], check=False)

@@ -52,6 +52,7 @@ class Clients:
         *command: str | Path,
         given: str = "",
         environment: Mapping[str, str] | None = None,
+        patience: float = PATIENCE,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment, or one of ``programs/*.py``, until it has ended.
 
@@ -64,7 +65,7 @@ class Clients:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=PATIENCE,
+            timeout=patience,
             check=False,
             cwd=self.workdir,
             env=self._environment(environment or {}),

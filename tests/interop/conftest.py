@@ -9,15 +9,20 @@ from pathlib import Path
 import pytest
 
 from tests.interop.clients import Clients, clients, version_printed
-from tests.interop.report import ClientTest, summary, table, untested
+from tests.interop.report import ClientTest, SuiteRun, summary, table, untested
 from tests.system.services import Service, service
 
 # The file that `make interop` writes.
 _DOCUMENT = os.environ.get("DESKHAND_INTEROP_REPORT", "")
+# The same file, into which `make long` writes the suites alone.
+_SUITES_DOCUMENT = os.environ.get("DESKHAND_SUITE_REPORT", "")
 _tested = pytest.StashKey[ClientTest]()
 _results: list[ClientTest] = []
+_suites: list[SuiteRun] = []
 CLIENT_TEST = "client test"
 """Name of the property of a report with the fields of a `ClientTest`."""
+SUITE_RUN = "suite run"
+"""The same of a `SuiteRun`, which a test records."""
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +96,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     for name, value in report.user_properties:
         if name == CLIENT_TEST and isinstance(value, dict):
             _results.append(ClientTest(**value))
+        if name == SUITE_RUN and isinstance(value, dict) and report.when == "call":
+            _suites.extend([SuiteRun(**value)] * report.passed)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -99,12 +106,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         return
     for line in summary(_results):
         terminalreporter.write_line(line)
-    if _DOCUMENT:
-        document = Path(_DOCUMENT)
+    if _DOCUMENT or _SUITES_DOCUMENT:
+        document = Path(_DOCUMENT or _SUITES_DOCUMENT)
         earlier = document.read_text() if document.exists() else ""
-        document.write_text(table(_results, f"{datetime.now(UTC):%Y-%m-%d}", earlier))
-        if missing := untested(_results):
-            terminalreporter.write_line(f"NOT TESTED: {', '.join(missing)}", red=True)
+        date, tests = f"{datetime.now(UTC):%Y-%m-%d}", _results if _DOCUMENT else []
+        document.write_text(table(tests, date, earlier, _suites))
+    if _DOCUMENT and (missing := untested(_results)):
+        terminalreporter.write_line(f"NOT TESTED: {', '.join(missing)}", red=True)
 
 
 @pytest.hookimpl(trylast=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 REQUIRED = (
-    *("asyncvnc2", "desktop-env", "mcp", "openapi-python-client", "playwright"),
-    *("prometheus-client", "schemathesis"),
+    *("asyncvnc2", "cua-auto-harness", "cua-speedrun", "desktop-env", "mcp"),
+    *("openapi-python-client", "playwright", "prometheus-client", "schemathesis"),
 )
 """Clients without whose tests the run fails."""
 
@@ -18,6 +18,15 @@ The dialect `cua` was removed: cua-sandbox 0.9 left the protocol that it served.
 the dialect `osworld`, or MCP at `/mcp`.
 
 | client | version | Python | how to connect | what was tested | date |
+|---|---|---|---|---|---|
+"""
+_SUITES = """
+## Suites of tests
+
+Suites of other makers, which `make interop` or `make full` runs. A row is of the last run that
+passed.
+
+| suite | version | what runs | entries | result | date |
 |---|---|---|---|---|---|
 """
 
@@ -39,14 +48,31 @@ class ClientTest:
     """``passed``, ``failed`` or ``skipped``."""
 
 
-def table(tests: Sequence[ClientTest], date: str, earlier: str = "") -> str:
-    """Return docs/clients.md: one row for each client whose tests all passed.
+@dataclass(frozen=True)
+class SuiteRun:
+    """A run of a suite of another maker that passed."""
 
-    Clients of the ``earlier`` document without a test that ran keep their row.
+    suite: str
+    version: str
+    what: str
+    """What of the suite runs, and where."""
+    entries: int
+    result: str
+
+
+def table(
+    tests: Sequence[ClientTest], date: str, earlier: str = "", suites: Iterable[SuiteRun] = ()
+) -> str:
+    """Return docs/clients.md: one row for each client whose tests all passed, and each suite.
+
+    Clients and suites of the ``earlier`` document that did not run keep their row.
     """
-    rows = {row.split("|")[1].strip(): f"{row}\n" for row in earlier.splitlines() if "|" in row}
-    for heading in ("client", "---"):
-        rows.pop(heading, None)
+    clients, _, others = earlier.partition(_SUITES)
+    runs = _rows(others, 3)
+    for run in suites:
+        cells = (run.suite, run.version, run.what, str(run.entries), run.result, date)
+        runs[f"{run.suite} {run.what}"] = f"| {' | '.join(cells)} |\n"
+    rows = _rows(clients, 1)
     for name in sorted({test.client for test in tests}):
         own = [test for test in tests if test.client == name]
         outcomes = {test.outcome for test in own}
@@ -56,7 +82,18 @@ def table(tests: Sequence[ClientTest], date: str, earlier: str = "") -> str:
             how, tested = _joined(one.how for one in own), _joined(one.tested for one in own)
             cells = (name, own[0].version, own[0].python or "-", how, tested, date)
             rows[name] = f"| {' | '.join(cells)} |\n"
-    return _HEADER + "".join(rows[name] for name in sorted(rows))
+    parts = ((_HEADER, rows), (_SUITES, runs))
+    return "".join(head + "".join(each[name] for name in sorted(each)) for head, each in parts)
+
+
+def _rows(text: str, cell: int) -> dict[str, str]:
+    """Return the rows of a table by their first cell, with another one if it is named too."""
+    found = {}
+    for row in text.splitlines():
+        cells = [one.strip() for one in row.split("|")]
+        if len(cells) > cell and cells[1] not in ("client", "suite", "---"):
+            found[" ".join(dict.fromkeys((cells[1], cells[cell])))] = f"{row}\n"
+    return found
 
 
 def summary(tests: Sequence[ClientTest]) -> list[str]:
