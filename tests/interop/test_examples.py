@@ -38,3 +38,16 @@ def test_langchain_lists_and_calls_the_tools(interop: Clients, desktop: Service)
     names, answer = printed.strip().splitlines()
     assert {"computer_look", "computer_act", "execute", "read_file"} <= set(names.split())
     assert "hello" in answer
+
+
+@pytest.mark.interop_client(
+    "cua-speedrun",
+    how="`examples/gym_anything_env.py` with its package gym_anything, and `DESKHAND_URL` and "
+    "`DESKHAND_TOKEN` for a desktop that runs",
+    tested="steps with all actions and pictures, commands and files, as a runner of GymAnythingEnv",
+)
+@pytest.mark.slow("starts a desktop")
+def test_gym_anything_steps_on_a_desktop(interop: Clients, desktop: Service) -> None:
+    given = {"DESKHAND_URL": desktop.url, "DESKHAND_TOKEN": desktop.token}
+    printed = interop.run("gym_steps.py", ROOT, environment=given).stdout
+    assert printed.endswith("done"), printed

@@ -22,9 +22,15 @@ pytestmark = [
 PYRIGHT = "pyright@1.1.414"
 FOREIGN = (
     "agents",
+    "autoharness/__init__",
+    "autoharness/adapters/__init__",
+    "autoharness/adapters/gym_anything",
+    "autoharness/translate",
     "desktop_env/controllers/python",
     "desktop_env/controllers/setup",
     "desktop_env/providers/base",
+    "gym_anything/env",
+    "gym_anything/runtime/runners/base",
     "langchain_core/tools",
 )
 """Modules of other makers that examples import, and the environment of this test has not."""
