@@ -76,7 +76,7 @@ format: setup
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
 
-bench: setup
+bench: setup $(INTEROP)
 	$(PYTHON) -m bench
 
 # Tests that are long or run many processes; most of them wait.

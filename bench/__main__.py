@@ -9,6 +9,7 @@ from pathlib import Path
 
 SHARED = {
     "__main__",
+    "gym_steps_client",
     "page",
     "page_of_cluster",
     "page_of_pages",

@@ -413,6 +413,20 @@ def mcp(found: Json) -> Iterator[str]:
     yield markdown_table(("way", "median", "our route", "quickest", "our route"), rows)
 
 
+def gym_steps(found: Json) -> Iterator[str]:
+    yield "## A step of gym_anything"
+    yield (
+        f"A click and the pixels of the whole screen, 1920x1080, with gym_anything of cua-speedrun"
+        f" {found['version']}: a step of `examples/gym_anything_env.py` (the picture comes in the"
+        " reply to the click; *settled* waits until the screen rests), and gym_anything's own"
+        " `vnc_utils` on the same desktop, in turns (`python -m bench.gym_steps`, load"
+        f" {found['machine']['load_1m']})."
+    )
+    for scene, times in found["click_and_picture_ms"].items():
+        yield f"On {scene}:"
+        yield compared(times)
+
+
 def forward(found: Json) -> Iterator[str]:
     yield "## `deskhand forward`"
     through = found["throughput_mib_s"]
@@ -446,6 +460,7 @@ SECTIONS = {
     "relay": relay,
     "forward": forward,
     "mcp": mcp,
+    "gym_steps": gym_steps,
     "accessibility": accessibility,
     "fleet": fleet,
     "frame_cost": frame_cost,
