@@ -1,16 +1,18 @@
 """The controllers of OSWorld's client."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
 from tests.interop.clients import ROOT, Clients
+from tests.interop.conftest import SUITE_RUN
 from tests.system.services import DESKHAND, Service, service
 from tests.system.test_forward import forwarding
 
 PATH = "/api/v0/desktop/as/osworld"
+ROUTES, EVALUATORS = 22, 5
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +70,38 @@ def test_a_task_succeeds_on_a_desktop_of_the_provider(interop: Clients) -> None:
     example = str(ROOT / "examples" / "osworld_provider.py")
     printed = interop.run("osworld_client.py", "run", example, environment={"PATH": path}).stdout
     assert printed.endswith("score 1.0\n"), printed
+
+
+SUITE = "desktop-env"
+whole = pytest.mark.interop_client(
+    SUITE, how="`deskhand forward osworld`", tested="its controllers and five evaluators"
+)
+
+
+@whole
+@pytest.mark.full
+@pytest.mark.slow("starts the browser of a desktop")
+def test_its_controllers_use_all_their_routes(
+    interop: Clients, osworld: Service, record_property: Callable[[str, object], None]
+) -> None:
+    with forwarding(osworld, "osworld", "--port", "0") as (_, ready):
+        host, port = ready["listen"].split(":")
+        printed = interop.run("osworld_client.py", host, port, "browser").stdout
+    assert printed.endswith(f"{ROUTES} routes\ndone"), printed
+    run = {"suite": SUITE, "version": interop.versions()[SUITE], "entries": ROUTES}
+    what = "the routes that its two controllers use"
+    record_property(SUITE_RUN, {**run, "what": what, "result": f"{ROUTES} answered as expected"})
+
+
+@whole
+@pytest.mark.full
+@pytest.mark.slow("starts the browser of a desktop")
+def test_its_evaluators_judge_tasks(
+    interop: Clients, osworld: Service, record_property: Callable[[str, object], None]
+) -> None:
+    with forwarding(osworld, "osworld", "--port", "0") as (_, ready):
+        printed = interop.run("osworld_evaluators.py", *ready["listen"].split(":")).stdout
+    assert printed.count("\njudged: ") == EVALUATORS, printed
+    run = {"suite": SUITE, "version": interop.versions()[SUITE], "entries": EVALUATORS}
+    what = "evaluators that need no cloud: getter and metric, before and after a task"
+    record_property(SUITE_RUN, {**run, "what": what, "result": "0.0 before, 1.0 after"})

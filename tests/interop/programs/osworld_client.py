@@ -1,4 +1,7 @@
-"""OSWorld's controllers, unchanged: `HOST PORT`, `chrome HOST PORT CDP_PORT`, or `run FILE`.
+"""OSWorld's controllers, unchanged.
+
+Usage: `HOST PORT [browser]`, `chrome HOST PORT CDP_PORT`, or `run FILE`. The first prints how many
+routes it has used; with ``browser`` it opens a page too.
 
 Their imports of libraries for evaluations, which these calls do not use, are empty modules.
 """
@@ -8,7 +11,11 @@ import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 from unittest.mock import MagicMock
+from urllib.parse import urlsplit
+
+import requests
 
 UNUSED = (
     *("dotenv", "pydrive", "pydrive.auth", "pydrive.drive", "desktop_env.evaluators"),
@@ -37,7 +44,20 @@ if sys.argv[1] == "chrome":
     sys.stdout.write("done")
     sys.exit()
 
-host, port = sys.argv[1:]
+host, port, *browser = sys.argv[1:]
+used = set[tuple[str, str]]()
+
+
+class NotedSession(requests.Session):
+    """A session of which the routes are noted."""
+
+    def request(self, method: str, url: str, **options: Any) -> requests.Response:  # type: ignore[override]
+        used.add((method.upper(), urlsplit(url).path))
+        return super().request(method, url, **options)
+
+
+# Each call of the controllers makes a session.
+requests.sessions.Session = NotedSession  # type: ignore[misc]
 # A retry hides an error, and takes 5 s.
 PythonController.retry_times = 1
 controller = PythonController(host, port)
@@ -99,8 +119,14 @@ with tempfile.TemporaryDirectory() as folder:
     tree = controller.get_vm_directory_tree("~/notes")
     assert [one["name"] for one in tree["children"]] == ["copy", "note.txt"], tree
     assert controller.get_vm_desktop_path().endswith("/Desktop")
+    if browser:
+        page = Path(folder, "page.html")
+        page.write_text("<title>Page</title>")
+        files = [{"local_path": str(page), "path": "~/page.html"}]
+        steps = [("upload_file", {"files": files}), ("open", {"path": "~/page.html"})]
+        setup.setup([{"type": name, "parameters": given} for name, given in steps])
     controller.start_recording()
     video = Path(folder, "video.mp4")
     controller.end_recording(str(video))
     assert video.read_bytes()[4:8] == b"ftyp"
-sys.stdout.write("done")
+sys.stdout.write(f"{len(used)} routes\ndone")
