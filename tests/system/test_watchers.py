@@ -15,7 +15,7 @@ from PIL import Image
 from websockets.asyncio.client import ClientConnection, connect
 
 from tests.system.services import PATIENCE, Service, until
-from tests.vncbridge.rfb.client_messages import SHARED_HELLO, encodings
+from tests.vncbridge.rfb.client_messages import SHARED_HELLO, encodings, resize
 from tests.vncbridge.rfb.shim import shim
 
 pytestmark = pytest.mark.x11
@@ -23,6 +23,9 @@ pytestmark = pytest.mark.x11
 T = TypeVar("T")
 LEASE = "/api/v0/desktop/lease"
 MANY = 50
+EXTENDED_DESKTOP_SIZE = -308
+BY_THIS_CLIENT, PROHIBITED = 1, 1
+"""Reason and status of a rectangle ExtendedDesktopSize."""
 AREA = (900, 500, 100, 80)
 TYPED = """
 xterm -bg '#ff00ff' -geometry 80x24+100+100 -title typed \\
@@ -60,6 +63,25 @@ class Watcher:
             found += width * height
         return found
 
+    async def sizes(self, asked: bytes) -> list[tuple[int, ...]]:
+        """Return the first two rectangles ExtendedDesktopSize, without their screens."""
+        await self._socket.send(SHARED_HELLO)
+        await self._read(12 + 2 + 4 + 20)
+        await self._read(int.from_bytes(await self._read(4)))
+        await self._socket.send(asked)
+        found: list[tuple[int, ...]] = []
+        while len(found) < 2:
+            kind, _, rectangles = struct.unpack(">BBH", await self._read(4))
+            assert kind == 0
+            for _ in range(rectangles):
+                *place, encoding = struct.unpack(">HHHHi", await self._read(12))
+                if encoding == EXTENDED_DESKTOP_SIZE:
+                    await self._read(16 * (await self._read(4))[0])
+                    found.append(tuple(place))
+                else:
+                    await self._read(4 * place[2] * place[3])
+        return found
+
     async def _read(self, size: int) -> bytes:
         while len(self._came) < size:
             message = await self._socket.recv()
@@ -67,6 +89,39 @@ class Watcher:
             self._came += message
         found, self._came = self._came[:size], self._came[size:]
         return found
+
+
+@pytest.mark.parametrize("role", ["view", "control"])
+def test_a_request_for_another_size_is_answered_with_the_size_that_stays(
+    desktop: Service, role: str
+) -> None:
+    async def ask() -> list[tuple[int, ...]]:
+        async with connect(stream(desktop, role), compression=None) as socket:
+            request = struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1)
+            asked = encodings(0, EXTENDED_DESKTOP_SIZE) + request + resize(1)
+            return await Watcher(socket).sizes(asked)
+
+    size = desktop.get("/api/v0/desktop")["size"]
+    stays = (size["width"], size["height"])
+    assert played(ask) == [(0, 0, *stays), (BY_THIS_CLIENT, PROHIBITED, *stays)]
+    assert desktop.get("/api/v0/desktop")["size"] == size
+
+
+@pytest.mark.parametrize("version", [b"003.889", b"003.005"])
+def test_clients_of_versions_beside_the_published_ones_are_served(
+    desktop: Service, version: bytes
+) -> None:
+    async def greeted() -> bytes:
+        async with connect(stream(desktop, "view"), compression=None) as socket:
+            came = b""
+            await socket.send(b"RFB %b\n\x01" % version)
+            while len(came) < 12 + 4 + 24:
+                message = await socket.recv()
+                assert isinstance(message, bytes)
+                came += message
+            return came
+
+    assert played(greeted)[12:16] == (1).to_bytes(4)
 
 
 def focused(desktop: Service) -> list[str]:

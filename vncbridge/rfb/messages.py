@@ -3,7 +3,8 @@
 The parser is a state machine. Its state, ``_expects``, is the kind of the next message:
 
 - ``VERSION``: the 12 bytes of ProtocolVersion. A 3.3 client continues with ``INIT``, because the
-  server chooses its security type; the others with ``SECURITY``.
+  server chooses its security type; those of 3.7 and 3.8 with ``SECURITY``. Versions that were not
+  published, such as 3.889 and 3.5, are passed on as 3.3 (RFC 6143, 7.1.1).
 - ``SECURITY``: one byte, which must be the type None, the only one our server offers.
 - ``INIT``: one byte, ClientInit. It is replaced by "shared", so that a viewer never disconnects
   the others.
@@ -11,9 +12,9 @@ The parser is a state machine. Its state, ``_expects``, is the kind of the next 
 
 Invariants:
 
-- Messages are passed on only whole, in order, and with the bytes that came (except ClientInit and
-  SetEncodings, from which ``DISABLED_ENCODINGS`` are removed). So a message that a role does not
-  permit can be dropped without breaking the stream.
+- Messages are passed on only whole, in order, and with the bytes that came (except such versions,
+  ClientInit, and SetEncodings, from which ``DISABLED_ENCODINGS`` are removed). So a message that a
+  role does not permit can be dropped without breaking the stream.
 - The length of every message is known from its head, and each length has a limit. A message of
   unknown type cannot be measured, so it ends the stream with ``ProtocolBroken``.
 - At most one incomplete message is held. The text of ClientCutText is skipped, not held.
@@ -29,9 +30,14 @@ from typing import NamedTuple
 
 from deskhand.vncbridge.errors import ProtocolBroken
 
-VERSIONS = {b"RFB 003.003\n": 3, b"RFB 003.007\n": 7, b"RFB 003.008\n": 8}
+RFB_3_3 = b"RFB 003.003\n"
+VERSIONS_WITH_SECURITY = (b"RFB 003.007\n", b"RFB 003.008\n")
+"""Versions in which the client chooses the security type."""
+_VERSION = b"RFB 003.ddd\n"
+_DIGIT = ord("d")
 SECURITY_NONE = 1
 SHARED = b"\x01"
+EXTENDED_DESKTOP_SIZE = -308
 MOST_ENCODINGS = 1024
 MOST_SCREENS = 64
 LONGEST_FENCE = 64
@@ -75,6 +81,8 @@ class ClientMessage:
     """True if a key is pressed, for a key message."""
     buttons: int = 0
     """The buttons that are down, as a bit mask, for a pointer message."""
+    encodings: frozenset[int] = frozenset()
+    """The encodings that the client supports, for a message of these."""
 
 
 class _Shape(NamedTuple):
@@ -144,17 +152,18 @@ class ClientParser:
     def _check_early(self) -> None:
         # A client of another protocol is refused at its first wrong byte, instead of after a
         # timeout.
-        if self._expects is MessageKind.VERSION and not any(
-            version.startswith(self._rest) for version in VERSIONS
+        if self._expects is MessageKind.VERSION and not all(
+            bytes([found]).isdigit() if wanted == _DIGIT else found == wanted
+            for found, wanted in zip(self._rest, _VERSION, strict=False)
         ):
             raise ProtocolBroken("This is not RFB 3.3, 3.7 or 3.8.")
 
     def _message(self, raw: bytes) -> Iterator[ClientMessage]:
         match self._expects:
             case MessageKind.VERSION:
-                # In RFB 3.3 the server chooses the security type, so the client sends none.
-                self._expects = MessageKind.INIT if VERSIONS[raw] == 3 else MessageKind.SECURITY
-                yield ClientMessage(MessageKind.VERSION, raw)
+                chooses = raw in VERSIONS_WITH_SECURITY
+                self._expects = MessageKind.SECURITY if chooses else MessageKind.INIT
+                yield ClientMessage(MessageKind.VERSION, raw if chooses else RFB_3_3)
             case MessageKind.SECURITY:
                 if raw[0] != SECURITY_NONE:
                     raise ProtocolBroken(f"Security type {raw[0]} was not offered.")
@@ -246,15 +255,12 @@ def _read(kind: MessageKind, raw: bytes) -> ClientMessage:
         case MessageKind.POINTER:
             return ClientMessage(kind, raw, buttons=raw[1])
         case MessageKind.ENCODINGS:
-            return ClientMessage(kind, _without_disabled(raw))
+            requested = [number for (number,) in struct.iter_unpack(">i", raw[4:])]
+            kept = [number for number in requested if number not in DISABLED_ENCODINGS]
+            passed = raw[:2] + struct.pack(f">H{len(kept)}i", len(kept), *kept)
+            return ClientMessage(kind, passed, encodings=frozenset(requested))
         case _:
             return ClientMessage(kind, raw)
-
-
-def _without_disabled(raw: bytes) -> bytes:
-    requested = [number for (number,) in struct.iter_unpack(">i", raw[4:])]
-    kept = [number for number in requested if number not in DISABLED_ENCODINGS]
-    return raw[:2] + struct.pack(f">H{len(kept)}i", len(kept), *kept)
 
 
 class Held:

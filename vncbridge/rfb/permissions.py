@@ -16,15 +16,16 @@ VIEW_MESSAGES = frozenset(
             MessageKind.ENCODINGS,
         ),
         *(MessageKind.UPDATE_REQUEST, MessageKind.CONTINUOUS_UPDATES, MessageKind.FENCE),
+        MessageKind.RESIZE,
     }
 )
-"""Messages of all roles."""
+"""Messages of all roles. The RFB server refuses every other size, and answers with the present one.
+"""
 
 INPUT_MESSAGES = frozenset({MessageKind.KEY, MessageKind.POINTER})
 """Messages of the roles ``control`` and ``agent``, while the lease permits them.
 
-No role may send cut texts, sizes or power commands: the clipboard has its own API, and the service
-sets the size.
+No role may send cut texts or power commands: the clipboard has its own API.
 """
 
 

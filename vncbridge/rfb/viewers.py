@@ -22,7 +22,7 @@ from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.websocket.client_stream import CloseReason
 
-from .messages import ClientMessage, ClientParser, Held, MessageKind
+from .messages import EXTENDED_DESKTOP_SIZE, ClientMessage, ClientParser, Held, MessageKind
 from .permissions import Role, is_press, passes, permitted_role
 
 MOST_WATCHERS = 64
@@ -175,6 +175,7 @@ class ViewerSession:
         self._held = Held()
         self._buttons = 0
         self._moves_focus = False
+        self._encodings: frozenset[int] = frozenset()
 
     @property
     def mid_message(self) -> bool:
@@ -227,6 +228,11 @@ class ViewerSession:
         role = self.identity.role
         if not passes(message, role):
             return False
+        if message.kind is MessageKind.ENCODINGS:
+            self._encodings = message.encodings
+        if message.kind is MessageKind.RESIZE:
+            # The server ends the stream of a client that would not understand its answer.
+            return EXTENDED_DESKTOP_SIZE in self._encodings
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
         if not (self._agent_acts() if role == "agent" else self._person_acts(message)):

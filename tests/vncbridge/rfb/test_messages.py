@@ -69,7 +69,15 @@ def test_a_3_3_client_chooses_no_security() -> None:
     assert [m.kind for m in parsed(b"RFB 003.003\n\x01")] == [MessageKind.VERSION, MessageKind.INIT]
 
 
-@pytest.mark.parametrize("garbage", [b"GET / HTTP", b"RFB 004", b"RFB 003.889\n", b"\0"])
+@pytest.mark.parametrize("number", [b"889", b"005", b"000", b"009"])
+def test_versions_beside_the_published_ones_are_3_3(number: bytes) -> None:
+    found = [(m.kind, m.raw) for m in parsed(b"RFB 003.%b\n\x00" % number)]
+    assert found == [(MessageKind.VERSION, b"RFB 003.003\n"), (MessageKind.INIT, b"\x01")]
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"GET / HTTP", b"RFB 004", b"RFB 003.\xb2", b"RFB 003.8\n", b"\0"]
+)
 def test_garbage_before_the_handshake_is_refused(garbage: bytes) -> None:
     with pytest.raises(ProtocolBroken, match=r"not RFB 3\.3"):
         parsed(garbage)

@@ -12,6 +12,7 @@ EVERYBODY = {
         MessageKind.ENCODINGS,
     ),
     *(MessageKind.UPDATE_REQUEST, MessageKind.CONTINUOUS_UPDATES, MessageKind.FENCE),
+    MessageKind.RESIZE,
 }
 
 

@@ -10,7 +10,15 @@ from deskhand.vncbridge.rfb.viewers import (
     ViewerSession,
     viewer_identity,
 )
-from tests.vncbridge.rfb.client_messages import HELLO, REQUEST, SHARED_HELLO, key, pointer
+from tests.vncbridge.rfb.client_messages import (
+    HELLO,
+    REQUEST,
+    SHARED_HELLO,
+    encodings,
+    key,
+    pointer,
+    resize,
+)
 
 ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
 PROGRAM = ViewerIdentity("control", "vnc", "connection:7", asks=False)
@@ -255,3 +263,12 @@ def test_each_connection_of_an_agent_acts_for_itself() -> None:
     assert one.key != two.key
     watcher = Principal("guest", ("desktop:d:view",))
     assert viewer_identity({"role": "agent"}, watcher, "d").role == "view"
+
+
+def test_a_size_is_requested_only_by_a_client_that_understands_the_answer() -> None:
+    room = Room()
+    with room.viewers.session(PROGRAM, room.write) as session:
+        receive(session, HELLO + encodings(0) + resize(1))
+        assert room.sent == SHARED_HELLO + encodings(0)
+        receive(session, encodings(-308) + resize(1))
+        assert room.sent.endswith(encodings(0) + encodings(-308) + resize(1))
