@@ -388,6 +388,7 @@ WORLD = {
 PURE = {
     *("desktop/actions", "desktop/files/editing", "recording/timing", "tools/conversation"),
     *("vncbridge/rfb/messages.py", "vncbridge/rfb/permissions.py", "desktop/lease/lease.py"),
+    *("vncbridge/rfb/cut_text.py", "vncbridge/rfb/server_messages.py"),
     *("desktop/input/keys.py", "desktop/input/keymap.py", "desktop/input/keysyms.py"),
     "desktop/input/events.py",
 }

@@ -21,11 +21,7 @@ import xcffib
 
 from deskhand.desktop.errors import ClipboardFailed, DisplayGone
 from deskhand.desktop.x11.connection import LOST, connect
-from deskhand.desktop.x11.selection import (
-    Content,
-    Kind,
-    Selection,
-)
+from deskhand.desktop.x11.selection import CLIPBOARD, Content, Kind, Selection
 
 _State = tuple[Content | None, Content | None, float | None]
 """The content that is owned, the one that would be restored, and the time of that."""
@@ -38,11 +34,17 @@ class _Task:
 
 
 class X11Clipboard:
-    """Reads and owns the clipboard in a thread with a connection of its own."""
+    """Reads and owns the clipboard in a thread with a connection of its own.
 
-    def __init__(self, display: str, xauthority: Path) -> None:
+    ``copied`` is called in that thread when a program of the display has copied.
+    """
+
+    def __init__(
+        self, display: str, xauthority: Path, copied: Callable[[], object] | None = None
+    ) -> None:
         self._display = display
         self._xauthority = xauthority
+        self._copied = copied
         self._thread = threading.Thread(target=self._run, name="clipboard", daemon=True)
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -74,6 +76,8 @@ class X11Clipboard:
         self._connection = connect(self._display, self._xauthority)
         try:
             self._selection = Selection(self._connection)
+            if self._copied is not None:
+                self._selection.watch_owners(CLIPBOARD)
         except LOST as error:
             self._connection.disconnect()
             raise DisplayGone(self._display, "connection lost") from error
@@ -212,6 +216,9 @@ class X11Clipboard:
                 # wait for ever.
                 task.result.cancel()
             self._selection.handle_pending()
+        if self._copied is not None and self._selection.taken:
+            self._selection.taken.clear()
+            self._copied()
         # Round trips of the tasks may already have read events, which select(2) does not see: hence
         # the second `_handle_pending` above.
         left = None if self._due is None else self._due - time.monotonic()

@@ -40,6 +40,8 @@ class InstanceOptions:
     """Called after every input event."""
     publish: Callable[[str, dict[str, Any]], object]
     """Called, from any thread, with the kind and the data of an event."""
+    copied: Callable[[], object] | None = None
+    """Called, from any thread, when a program has copied to the clipboard."""
     layout: str = ""
     """XKB layout; empty for the X server's default."""
     program: Program = "Xvnc"
@@ -166,7 +168,7 @@ class DisplayInstance:
             self._opened = self.framebuffer
             self.input = stack.enter_context(XTestInput(*address, self._acted, processes))
             self.windows = stack.enter_context(X11Windows(*address))
-            self.clipboard = stack.enter_context(X11Clipboard(*address))
+            self.clipboard = stack.enter_context(X11Clipboard(*address, options.copied))
             self.selections = stack.enter_context(PrivateSelections(*address, self.clipboard))
             # Before any program of the agent can take all connections.
             keyboard = stack.enter_context(KeyboardGrab(*address))

@@ -25,6 +25,7 @@ from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.idle_memory import IdleMemory
+from deskhand.desktop.clipboard.viewers_text import ViewersText
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.agent_filter import DisplaySockets, FilteredDisplay
 from deskhand.desktop.display.api import WaitingUpstream, display_ready
@@ -90,7 +91,7 @@ class DesktopService:
             context.directory.path, self._common.events.publish, self._common.redactor
         )
         self._cookie = secrets.token_bytes(16)
-        self._viewers = Viewers(control=self._common.lease)
+        self._viewers: Viewers
         self._opened: tuple[Display, InstanceOptions] | None = None
 
     async def run(self, bound: socket, address: Address) -> None:
@@ -173,6 +174,8 @@ class DesktopService:
         browser = await asyncio.to_thread(self._prepare_browser)
         sockets = self._filtered(stack)
         files = self._session_files(sockets)
+        clipboard = ViewersText(lambda: display.current().clipboard)
+        self._viewers = Viewers(control=common.lease, clipboard=clipboard)
         deferred = self._defer(stack, browser, files, sockets, lambda: display.want())
         options = replace(
             self._options(spawner, browser, files, lambda: recording.recorder.touch()),
@@ -311,6 +314,7 @@ class DesktopService:
             browser=browser,
             acted=acted,
             publish=WindowEventPublisher(common.lease, common.events.publish),
+            copied=partial(asyncio.get_running_loop().call_soon_threadsafe, self._viewers.copied),
             layout=settings.layout,
             program=settings.xserver,
             glx=settings.glx,

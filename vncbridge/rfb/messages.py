@@ -17,7 +17,8 @@ Invariants:
   role does not permit can be dropped without breaking the stream.
 - The length of every message is known from its head, and each length has a limit. A message of
   unknown type cannot be measured, so it ends the stream with ``ProtocolBroken``.
-- At most one incomplete message is held. The text of ClientCutText is skipped, not held.
+- At most one incomplete message is held. The text of a ClientCutText of more than ``HELD_CUT_TEXT``
+  bytes is skipped, not held.
 
 Sources: RFC 6143, and the community's protocol description (rfbproto) for the extensions.
 """
@@ -30,14 +31,15 @@ from typing import NamedTuple
 
 from deskhand.vncbridge.errors import ProtocolBroken
 
-RFB_3_3 = b"RFB 003.003\n"
-VERSIONS_WITH_SECURITY = (b"RFB 003.007\n", b"RFB 003.008\n")
+RFB_3_3, RFB_3_8 = b"RFB 003.003\n", b"RFB 003.008\n"
+VERSIONS_WITH_SECURITY = (b"RFB 003.007\n", RFB_3_8)
 """Versions in which the client chooses the security type."""
 _VERSION = b"RFB 003.ddd\n"
 _DIGIT = ord("d")
 SECURITY_NONE = 1
 SHARED = b"\x01"
 EXTENDED_DESKTOP_SIZE = -308
+EXTENDED_CLIPBOARD = -0x3F5E1A32
 MOST_ENCODINGS = 1024
 MOST_SCREENS = 64
 LONGEST_FENCE = 64
@@ -45,11 +47,14 @@ MOST_HELD = 256
 COMMAND_MODIFIERS = frozenset({0xFFE3, 0xFFE4, *range(0xFFE7, 0xFFED)})
 """Keysyms of Control, Meta, Alt and Super (keysymdef.h)."""
 LONGEST_CUT_TEXT = 16 * 1024 * 1024
-"""Bytes. The parser skips the text as it arrives."""
+"""Bytes. The parser skips the text of a long one as it arrives."""
+HELD_CUT_TEXT = 1024 * 1024
+"""Bytes of the longest text that is held."""
 
 # The disabled encodings change the format of later client messages: buttons in a second byte
 # (-316), sound (-259), other devices (-305). A server that never receives them never enables them.
-DISABLED_ENCODINGS = frozenset({-316, -305, -259})
+# Extended Clipboard is answered here (`clipboard`).
+DISABLED_ENCODINGS = frozenset({-316, -305, -259, EXTENDED_CLIPBOARD})
 
 
 class MessageKind(Enum):
@@ -76,7 +81,7 @@ class ClientMessage:
 
     kind: MessageKind
     raw: bytes
-    """Empty for a cut text, which is skipped."""
+    """Empty for a cut text that is too long for the clipboard, and was skipped."""
     down: bool = False
     """True if a key is pressed, for a key message."""
     buttons: int = 0
@@ -146,8 +151,9 @@ class ClientParser:
         shape = _shape(self._rest)
         if len(self._rest) < shape.head:
             return shape.head
-        # A cut text ends at its head here: `_session_message` skips the text.
-        return shape.head if shape.kind is MessageKind.CUT_TEXT else shape.length(bytes(self._rest))
+        length = shape.length(bytes(self._rest[: shape.head]))
+        # Such a cut text ends at its head here: `_session_message` skips the text.
+        return shape.head if _is_skipped(shape, length) else length
 
     def _check_early(self) -> None:
         # A client of another protocol is refused at its first wrong byte, instead of after a
@@ -177,13 +183,16 @@ class ClientParser:
 
     def _session_message(self, raw: bytes) -> Iterator[ClientMessage]:
         shape = _shape(raw)
-        if shape.kind is not MessageKind.CUT_TEXT:
+        length = shape.length(raw)
+        if _is_skipped(shape, length):
+            # The message counts as received when its text has been skipped, so the order is kept.
+            self._skip = length - shape.head
+        else:
             yield _read(shape.kind, raw)
-            return
-        # The message counts as received when its text has been skipped, so the order is kept.
-        self._skip = shape.length(raw) - shape.head
-        if not self._skip:
-            yield ClientMessage(MessageKind.CUT_TEXT, b"")
+
+
+def _is_skipped(shape: _Shape, length: int) -> bool:
+    return shape.kind is MessageKind.CUT_TEXT and length > shape.head + HELD_CUT_TEXT
 
 
 def _fixed(length: int) -> Callable[[bytes], int]:

@@ -25,7 +25,7 @@ VIEW_MESSAGES = frozenset(
 INPUT_MESSAGES = frozenset({MessageKind.KEY, MessageKind.POINTER})
 """Messages of the roles ``control`` and ``agent``, while the lease permits them.
 
-No role may send cut texts or power commands: the clipboard has its own API.
+No role may send power commands. Cut texts end here: `clipboard` copies what they offer.
 """
 
 

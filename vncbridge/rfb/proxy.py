@@ -1,7 +1,8 @@
 """Proxy between the WebSockets of viewers and the RFB server.
 
-Bytes of the server are passed on unread. Bytes of a client are parsed by `messages`, and only the
-messages that its `ViewerSession` permits reach the server.
+Bytes of the server are passed on as they are; only for a viewer that shares the clipboard,
+`server_messages` finds places for cut texts between them. Bytes of a client are parsed by
+`messages`, and only the messages that its `ViewerSession` permits reach the server.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from deskhand.vncbridge.websocket.client_stream import (
 )
 from deskhand.vncbridge.websocket.tunnel import until_one_ends
 
+from .clipboard import ViewerClipboard
 from .server_connection import ServerConnection
 from .viewers import PRIVATE, Viewers, ViewerSession, viewer_identity
 
@@ -133,10 +135,15 @@ async def relay(
     only itself, and memory stays bounded.
     """
 
+    clipboard = session.clipboard
+    sending = asyncio.Lock()
+    """Messages leave in the order in which the clipboard has seen them."""
+
     async def to_viewer() -> NoReturn:
         try:
             while chunk := await server.read():
-                await client.send(chunk)
+                async with sending:
+                    await client.send(chunk if clipboard is None else clipboard.insert(chunk))
         except OSError as error:
             raise _broken(error) from error
         raise StreamEnded(CloseReason(NORMAL, "The desktop ended the stream."))
@@ -149,10 +156,21 @@ async def relay(
         await session.revoked.wait()
         raise StreamEnded(PRIVATE)
 
+    sharing = () if clipboard is None else (_share(clipboard, client, sending),)
     try:
-        return await until_one_ends(to_viewer(), to_server(), revoked())
+        return await until_one_ends(to_viewer(), to_server(), revoked(), *sharing)
     except ProtocolBroken as error:
         return CloseReason(PROTOCOL_ERROR, str(error))
+
+
+async def _share(
+    clipboard: ViewerClipboard, client: ClientStream, sending: asyncio.Lock
+) -> NoReturn:
+    while True:
+        await clipboard.wait()
+        async with sending:
+            if waiting := clipboard.idle():
+                await client.send(waiting)
 
 
 async def _receive(client: ClientStream, session: ViewerSession, patience: float) -> bytes:

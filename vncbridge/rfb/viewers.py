@@ -8,6 +8,9 @@ every change. Then each session whose viewer lost control releases all keys and 
 holds down, and each session that may not see the screen any more (a person took the desktop in
 private) is revoked, which ends its stream.
 
+A program that is in control shares the clipboard with the desktop (`clipboard`). The page of the
+live view, which names itself in ``viewer``, has the routes of the clipboard instead.
+
 A key that follows a click or a shortcut waits until that has moved the focus: a window manager
 holds clicks back meanwhile, and a browser asks its pages, but keys are not held back by either.
 """
@@ -22,6 +25,7 @@ from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.websocket.client_stream import CloseReason
 
+from .clipboard import Clipboard, ViewerClipboard
 from .messages import EXTENDED_DESKTOP_SIZE, ClientMessage, ClientParser, Held, MessageKind
 from .permissions import Role, is_press, passes, permitted_role
 
@@ -165,6 +169,7 @@ class ViewerSession:
         control: Control,
         write: Callable[[bytes], None],
         await_focus: AwaitFocus = await_nothing,
+        clipboard: Clipboard | None = None,
     ) -> None:
         self.identity = identity
         self.revoked = asyncio.Event()
@@ -176,6 +181,9 @@ class ViewerSession:
         self._buttons = 0
         self._moves_focus = False
         self._encodings: frozenset[int] = frozenset()
+        shares = clipboard is not None and identity.role != "view" and not identity.asks
+        self.clipboard = ViewerClipboard(clipboard, self._holds) if clipboard and shares else None
+        """None for a viewer that does not share the clipboard."""
 
     @property
     def mid_message(self) -> bool:
@@ -201,18 +209,18 @@ class ViewerSession:
                 flush()
                 self._moves_focus = False
                 await self._await_focus()
+            if self.clipboard is not None:
+                self.clipboard.receive(message)
+                if self.clipboard.offers and self._may_copy(message):
+                    flush()
+                    await self.clipboard.copy_offer()
             if self._passes(message):
                 permitted += message.raw
         flush()
 
     def apply_control_change(self) -> None:
         """Release the input of a viewer without control; revoke one that may not see the screen."""
-        holds = (
-            self._control.agent_holds
-            if self.identity.role == "agent"
-            else self._control.holds_control
-        )
-        if not holds(self.identity.key):
+        if not self._holds():
             self.release_input()
         if not self._control.may_see(self.identity.key):
             self.revoked.set()
@@ -223,6 +231,19 @@ class ViewerSession:
         self._buttons = 0
         if released:
             self._write(released)
+
+    def _holds(self) -> bool:
+        control = self._control
+        holds = control.agent_holds if self.identity.role == "agent" else control.holds_control
+        return holds(self.identity.key)
+
+    def _may_copy(self, message: ClientMessage) -> bool:
+        """Return whether the viewer is in control, or begins to be by this message."""
+        return self._holds() or (is_press(message) and self._acts(message))
+
+    def _acts(self, message: ClientMessage) -> bool:
+        """Give control to a viewer that may have it by this message; return whether it has it."""
+        return self._agent_acts() if self.identity.role == "agent" else self._person_acts(message)
 
     def _passes(self, message: ClientMessage) -> bool:
         role = self.identity.role
@@ -235,7 +256,7 @@ class ViewerSession:
             return EXTENDED_DESKTOP_SIZE in self._encodings
         if message.kind not in (MessageKind.KEY, MessageKind.POINTER):
             return True
-        if not (self._agent_acts() if role == "agent" else self._person_acts(message)):
+        if not self._acts(message):
             return False
         if message.kind is MessageKind.KEY and message.down and not self._control.may_type():
             return False
@@ -269,8 +290,14 @@ class ViewerSession:
 class Viewers:
     """The viewers that are connected to one desktop."""
 
-    def __init__(self, most: int = MOST_WATCHERS, control: Control | None = None) -> None:
+    def __init__(
+        self,
+        most: int = MOST_WATCHERS,
+        control: Control | None = None,
+        clipboard: Clipboard | None = None,
+    ) -> None:
         self._most = most
+        self._clipboard = clipboard
         self._count = 0
         self._sessions: set[ViewerSession] = set()
         self.control = control or NoLease()
@@ -302,7 +329,7 @@ class Viewers:
         await_focus: AwaitFocus = await_nothing,
     ) -> Iterator[ViewerSession]:
         """Open a session while the body runs; after it no key or button stays pressed."""
-        session = ViewerSession(identity, self.control, write, await_focus)
+        session = ViewerSession(identity, self.control, write, await_focus, self._clipboard)
         self._sessions.add(session)
         self.control.joined(identity.key)
         try:
@@ -318,3 +345,9 @@ class Viewers:
         """Release input of sessions without control; revoke those that may not see the screen."""
         for session in tuple(self._sessions):
             session.apply_control_change()
+
+    def copied(self) -> None:
+        """Tell the viewer in control that a program on the desktop has copied."""
+        for session in tuple(self._sessions):
+            if session.clipboard is not None:
+                session.clipboard.copied()
