@@ -91,7 +91,6 @@ class DesktopService:
             context.directory.path, self._common.events.publish, self._common.redactor
         )
         self._cookie = secrets.token_bytes(16)
-        self._viewers: Viewers
         self._opened: tuple[Display, InstanceOptions] | None = None
 
     async def run(self, bound: socket, address: Address) -> None:
@@ -374,9 +373,8 @@ class DesktopService:
         context, name = self._context, _name(display, options)
         if context.settings.as_json:
             size = context.settings.size
-            warning = options.browser.warning
             ready = self._common.ready_message(address.url, context.pid, name, size)
-            announce(replace(ready, browser_warning=warning).line())
+            announce(replace(ready, browser_warning=options.browser.warning).line())
         elif address.path is not None:
             # A browser cannot open a Unix socket, so there is no login address.
             announce(f"Desktop {name} is served at {address.url}")

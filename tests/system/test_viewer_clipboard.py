@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from deskhand.desktop.x11.connection import connect as connect_x
 from deskhand.desktop.x11.selection import Content, Selection
-from deskhand.vncbridge.rfb.cut_text import Action
+from deskhand.vncbridge.rfb.cut_text import ClipboardAction
 from deskhand.vncbridge.rfb.messages import EXTENDED_CLIPBOARD
 from tests.system.services import Service, until, x_display
 from tests.system.test_desktop_clipboard import answering
@@ -79,7 +79,7 @@ class Client:
     async def say(self, message: bytes) -> None:
         await self._socket.send(message)
 
-    async def act(self, action: Action, content: bytes = b"") -> None:
+    async def act(self, action: ClipboardAction, content: bytes = b"") -> None:
         await self.say(cut_text((action | 1).to_bytes(4) + content, extended=True))
 
     async def text(self) -> str:
@@ -88,13 +88,13 @@ class Client:
         assert head[0] == 3
         return (await self._read(int.from_bytes(head[4:]))).decode("latin-1")
 
-    async def action(self) -> tuple[Action, bytes]:
+    async def action(self) -> tuple[ClipboardAction, bytes]:
         """Return the next extended one."""
         head = await self._read(8)
         assert head[0] == 3
         content = await self._read(-int.from_bytes(head[4:], signed=True))
         assert content[3] == 1
-        return Action(int.from_bytes(content[:4]) - 1), content[4:]
+        return ClipboardAction(int.from_bytes(content[:4]) - 1), content[4:]
 
     async def read(self) -> None:
         """Return when the server has read all that was said; no cut text may come before."""
@@ -217,18 +217,20 @@ def test_extended_clipboard_goes_both_ways(
     async def share() -> None:
         async with client(desktop) as found:
             await found.say(encodings(0, FENCE, EXTENDED_CLIPBOARD) + SHIFT)
-            assert await found.action() == (sum(Action), bytes(4))
-            await found.act(Action.CAPS | Action.REQUEST | Action.NOTIFY, bytes(4))
-            await found.act(Action.NOTIFY)
-            assert await found.action() == (Action.REQUEST, b"")
-            await found.act(Action.PROVIDE, packed(in_lines))
+            assert await found.action() == (sum(ClipboardAction), bytes(4))
+            await found.act(
+                ClipboardAction.CAPS | ClipboardAction.REQUEST | ClipboardAction.NOTIFY, bytes(4)
+            )
+            await found.act(ClipboardAction.NOTIFY)
+            assert await found.action() == (ClipboardAction.REQUEST, b"")
+            await found.act(ClipboardAction.PROVIDE, packed(in_lines))
             await found.read()
             assert programs.paste() == text
             async with programs.copied(text):
-                assert await found.action() == (Action.NOTIFY, b"")
-                await found.act(Action.REQUEST)
+                assert await found.action() == (ClipboardAction.NOTIFY, b"")
+                await found.act(ClipboardAction.REQUEST)
                 said, content = await found.action()
-                assert said == Action.PROVIDE
+                assert said == ClipboardAction.PROVIDE
                 assert zlib.decompress(content) == zlib.decompress(packed(in_lines))
 
     played(share())

@@ -14,12 +14,12 @@ from collections.abc import Callable
 from typing import Protocol
 
 from . import cut_text
-from .cut_text import DEFAULT, LONGEST, Action
+from .cut_text import DEFAULT, LONGEST, ClipboardAction
 from .messages import EXTENDED_CLIPBOARD, ClientMessage, MessageKind
 from .server_messages import ServerParser
 
 
-class Clipboard(Protocol):
+class SharedClipboard(Protocol):
     """The text of a desktop's clipboard."""
 
     async def copy(self, text: str) -> None:
@@ -32,7 +32,7 @@ class Clipboard(Protocol):
 class ViewerClipboard:
     """Exchanges the clipboard with one client. ``in_control`` tells if its viewer may have it."""
 
-    def __init__(self, clipboard: Clipboard, in_control: Callable[[], bool]) -> None:
+    def __init__(self, clipboard: SharedClipboard, in_control: Callable[[], bool]) -> None:
         self._clipboard = clipboard
         self._in_control = in_control
         self._server = ServerParser()
@@ -66,15 +66,15 @@ class ViewerClipboard:
 
     def _receive_cut_text(self, received: cut_text.CutText) -> None:
         actions = received.actions
-        if Action.CAPS in actions:
+        if ClipboardAction.CAPS in actions:
             self._actions = actions
-        elif Action.NOTIFY in actions:
+        elif ClipboardAction.NOTIFY in actions:
             self._offer = None
             if received.has_text:
                 self._send("request", cut_text.request())
-        elif Action.PEEK in actions and self._in_control():
+        elif ClipboardAction.PEEK in actions and self._in_control():
             self._send("notice", cut_text.notice())
-        elif Action.REQUEST in actions:
+        elif ClipboardAction.REQUEST in actions:
             self._want()
         elif received.text is not None:
             self._offer = received.text
@@ -90,7 +90,7 @@ class ViewerClipboard:
         self._offer = None
         if not self._in_control():
             return
-        if self._extended and Action.NOTIFY in self._actions:
+        if self._extended and ClipboardAction.NOTIFY in self._actions:
             self._send("notice", cut_text.notice())
         else:
             self._want()

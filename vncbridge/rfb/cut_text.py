@@ -20,7 +20,7 @@ _TEXT = 1
 _HEAD = struct.Struct(">B3xi")
 
 
-class Action(IntFlag):
+class ClipboardAction(IntFlag):
     """The actions of Extended Clipboard."""
 
     CAPS = 1 << 24
@@ -30,9 +30,15 @@ class Action(IntFlag):
     PROVIDE = 1 << 28
 
 
-_NONE = Action(0)
-_ALL = Action.CAPS | Action.REQUEST | Action.PEEK | Action.NOTIFY | Action.PROVIDE
-DEFAULT = Action.REQUEST | Action.NOTIFY | Action.PROVIDE
+_NONE = ClipboardAction(0)
+_ALL = (
+    ClipboardAction.CAPS
+    | ClipboardAction.REQUEST
+    | ClipboardAction.PEEK
+    | ClipboardAction.NOTIFY
+    | ClipboardAction.PROVIDE
+)
+DEFAULT = ClipboardAction.REQUEST | ClipboardAction.NOTIFY | ClipboardAction.PROVIDE
 """Actions of a client that has sent no capabilities."""
 
 
@@ -40,7 +46,7 @@ DEFAULT = Action.REQUEST | Action.NOTIFY | Action.PROVIDE
 class CutText:
     """A cut text of a client."""
 
-    actions: Action = _NONE
+    actions: ClipboardAction = _NONE
     """The action, or what a client is capable of with ``CAPS``; 0 for a plain cut text."""
     has_text: bool = True
     """True if the action concerns text."""
@@ -60,8 +66,8 @@ def parsed(raw: bytes) -> CutText:
     if len(content) < 4:
         raise ProtocolBroken("An extended cut text has no flags.")
     flags = int.from_bytes(content[:4])
-    actions, has_text = Action(flags & _ALL), bool(flags & _TEXT)
-    if Action.CAPS in actions or Action.PROVIDE not in actions or not has_text:
+    actions, has_text = ClipboardAction(flags & _ALL), bool(flags & _TEXT)
+    if ClipboardAction.CAPS in actions or ClipboardAction.PROVIDE not in actions or not has_text:
         return CutText(actions, has_text)
     return CutText(actions, has_text, _unpacked(content[4:]))
 
@@ -99,19 +105,19 @@ def capabilities() -> bytes:
 
 def notice() -> bytes:
     """Return the message that there is a text."""
-    return _extended(Action.NOTIFY | _TEXT)
+    return _extended(ClipboardAction.NOTIFY | _TEXT)
 
 
 def request() -> bytes:
     """Return the message that requests the client's text."""
-    return _extended(Action.REQUEST | _TEXT)
+    return _extended(ClipboardAction.REQUEST | _TEXT)
 
 
 def provided(text: str) -> bytes:
     """Return the message with a text that was requested."""
     data = text.replace("\n", "\r\n").encode() + b"\0"
     packed = zlib.compress(len(data).to_bytes(4) + data)
-    return _extended(Action.PROVIDE | _TEXT, packed)
+    return _extended(ClipboardAction.PROVIDE | _TEXT, packed)
 
 
 def _extended(flags: int, content: bytes = b"") -> bytes:

@@ -25,7 +25,7 @@ from deskhand.vncbridge.auth.policy import Principal
 from deskhand.vncbridge.auth.scopes import desktop_role
 from deskhand.vncbridge.websocket.client_stream import CloseReason
 
-from .clipboard import Clipboard, ViewerClipboard
+from .clipboard import SharedClipboard, ViewerClipboard
 from .messages import EXTENDED_DESKTOP_SIZE, ClientMessage, ClientParser, Held, MessageKind
 from .permissions import Role, is_press, passes, permitted_role
 
@@ -169,7 +169,7 @@ class ViewerSession:
         control: Control,
         write: Callable[[bytes], None],
         await_focus: AwaitFocus = await_nothing,
-        clipboard: Clipboard | None = None,
+        clipboard: SharedClipboard | None = None,
     ) -> None:
         self.identity = identity
         self.revoked = asyncio.Event()
@@ -294,7 +294,7 @@ class Viewers:
         self,
         most: int = MOST_WATCHERS,
         control: Control | None = None,
-        clipboard: Clipboard | None = None,
+        clipboard: SharedClipboard | None = None,
     ) -> None:
         self._most = most
         self._clipboard = clipboard

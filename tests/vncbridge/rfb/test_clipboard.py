@@ -3,7 +3,7 @@ import struct
 
 from deskhand.vncbridge.rfb import cut_text as messages
 from deskhand.vncbridge.rfb.clipboard import ViewerClipboard
-from deskhand.vncbridge.rfb.cut_text import LONGEST, Action
+from deskhand.vncbridge.rfb.cut_text import LONGEST, ClipboardAction
 from deskhand.vncbridge.rfb.messages import EXTENDED_CLIPBOARD, ClientParser
 from tests.vncbridge.rfb.client_messages import HELLO, cut_text, encodings
 
@@ -35,7 +35,7 @@ class Desktop:
         for message in self.client.feed(data):
             self.viewer.receive(message)
 
-    def say_extended(self, action: Action, content: bytes = b"") -> None:
+    def say_extended(self, action: ClipboardAction, content: bytes = b"") -> None:
         self.say(cut_text((action | 1).to_bytes(4) + content, extended=True))
 
     def copied(self, text: str | None) -> None:
@@ -86,9 +86,9 @@ def test_without_control_a_client_gets_nothing() -> None:
     desktop.copied("while it was read")
     assert desktop.heard() == b""
     desktop.copied("for another")
-    desktop.say_extended(Action.REQUEST)
+    desktop.say_extended(ClipboardAction.REQUEST)
     assert desktop.heard() == b""
-    desktop.say_extended(Action.PEEK)
+    desktop.say_extended(ClipboardAction.PEEK)
     assert desktop.viewer.idle() == b""
 
 
@@ -104,22 +104,22 @@ def test_an_extended_client_is_notified_and_requests() -> None:
     assert desktop.heard() == messages.capabilities()
     desktop.copied("text")
     assert desktop.heard() == messages.notice()
-    desktop.say_extended(Action.PEEK)
+    desktop.say_extended(ClipboardAction.PEEK)
     assert desktop.heard() == messages.notice()
-    desktop.say_extended(Action.REQUEST)
+    desktop.say_extended(ClipboardAction.REQUEST)
     assert desktop.heard() == messages.provided("text")
     # One that cannot be notified gets the text at once.
-    desktop.say_extended(Action.CAPS | Action.PROVIDE, bytes(4))
+    desktop.say_extended(ClipboardAction.CAPS | ClipboardAction.PROVIDE, bytes(4))
     desktop.copied("more")
     assert desktop.heard() == messages.provided("more")
 
 
 def test_the_text_of_an_extended_client_is_requested() -> None:
     desktop = Desktop()
-    desktop.say_extended(Action.NOTIFY)
+    desktop.say_extended(ClipboardAction.NOTIFY)
     assert desktop.heard() == messages.request()
-    desktop.say_extended(Action.PROVIDE, messages.provided("世")[12:])
+    desktop.say_extended(ClipboardAction.PROVIDE, messages.provided("世")[12:])
     assert desktop.viewer.offers
     # It has none any more.
-    desktop.say(cut_text(Action.NOTIFY.to_bytes(4), extended=True))
+    desktop.say(cut_text(ClipboardAction.NOTIFY.to_bytes(4), extended=True))
     assert not desktop.viewer.offers

@@ -5,7 +5,7 @@ import pytest
 
 from deskhand.vncbridge.errors import ProtocolBroken
 from deskhand.vncbridge.rfb import cut_text as messages
-from deskhand.vncbridge.rfb.cut_text import LONGEST, Action, CutText
+from deskhand.vncbridge.rfb.cut_text import LONGEST, ClipboardAction, CutText
 from tests.vncbridge.rfb.client_messages import cut_text
 
 TEXT = 1
@@ -28,20 +28,32 @@ def test_a_plain_text_is_latin_1_with_line_feeds() -> None:
 @pytest.mark.parametrize(
     ("flags", "content", "found"),
     [
-        (Action.CAPS | Action.NOTIFY | TEXT, bytes(4), CutText(Action.CAPS | Action.NOTIFY)),
-        (Action.NOTIFY | TEXT, b"", CutText(Action.NOTIFY)),
-        (Action.NOTIFY, b"", CutText(Action.NOTIFY, has_text=False)),
-        (Action.REQUEST | TEXT, b"", CutText(Action.REQUEST)),
-        (Action.PEEK, b"", CutText(Action.PEEK, has_text=False)),
-        # A picture alone.
-        (Action.PROVIDE | 8, b"?", CutText(Action.PROVIDE, has_text=False)),
         (
-            Action.PROVIDE | TEXT,
-            packed("é\r\n世\0".encode()),
-            CutText(Action.PROVIDE, True, "é\n世"),
+            ClipboardAction.CAPS | ClipboardAction.NOTIFY | TEXT,
+            bytes(4),
+            CutText(ClipboardAction.CAPS | ClipboardAction.NOTIFY),
         ),
-        (Action.PROVIDE | TEXT, packed(b"\xff"), CutText(Action.PROVIDE, True, "\ufffd")),
-        (Action.PROVIDE | TEXT, packed(bytes(LONGEST + 1)), CutText(Action.PROVIDE)),
+        (ClipboardAction.NOTIFY | TEXT, b"", CutText(ClipboardAction.NOTIFY)),
+        (ClipboardAction.NOTIFY, b"", CutText(ClipboardAction.NOTIFY, has_text=False)),
+        (ClipboardAction.REQUEST | TEXT, b"", CutText(ClipboardAction.REQUEST)),
+        (ClipboardAction.PEEK, b"", CutText(ClipboardAction.PEEK, has_text=False)),
+        # A picture alone.
+        (ClipboardAction.PROVIDE | 8, b"?", CutText(ClipboardAction.PROVIDE, has_text=False)),
+        (
+            ClipboardAction.PROVIDE | TEXT,
+            packed("é\r\n世\0".encode()),
+            CutText(ClipboardAction.PROVIDE, True, "é\n世"),
+        ),
+        (
+            ClipboardAction.PROVIDE | TEXT,
+            packed(b"\xff"),
+            CutText(ClipboardAction.PROVIDE, True, "\ufffd"),
+        ),
+        (
+            ClipboardAction.PROVIDE | TEXT,
+            packed(bytes(LONGEST + 1)),
+            CutText(ClipboardAction.PROVIDE),
+        ),
     ],
 )
 def test_each_extended_message_is_understood(flags: int, content: bytes, found: CutText) -> None:
@@ -52,9 +64,9 @@ def test_each_extended_message_is_understood(flags: int, content: bytes, found: 
     ("raw", "reason"),
     [
         (cut_text(b"abc", extended=True), "no flags"),
-        (extended(Action.PROVIDE | TEXT, b"no zlib"), "not compressed"),
-        (extended(Action.PROVIDE | TEXT, packed(b"abc", length=4)), "shorter"),
-        (extended(Action.PROVIDE | TEXT, b""), "shorter"),
+        (extended(ClipboardAction.PROVIDE | TEXT, b"no zlib"), "not compressed"),
+        (extended(ClipboardAction.PROVIDE | TEXT, packed(b"abc", length=4)), "shorter"),
+        (extended(ClipboardAction.PROVIDE | TEXT, b""), "shorter"),
     ],
 )
 def test_a_malformed_one_is_refused(raw: bytes, reason: str) -> None:
@@ -67,9 +79,9 @@ def test_a_client_reads_what_is_sent() -> None:
         assert message[0] == 3
         return messages.parsed(b"\x06" + message[1:])
 
-    assert read(messages.capabilities()) == CutText(Action(sum(Action)))
-    assert read(messages.notice()) == CutText(Action.NOTIFY)
-    assert read(messages.request()) == CutText(Action.REQUEST)
-    assert read(messages.provided("é\n世")) == CutText(Action.PROVIDE, True, "é\n世")
+    assert read(messages.capabilities()) == CutText(ClipboardAction(sum(ClipboardAction)))
+    assert read(messages.notice()) == CutText(ClipboardAction.NOTIFY)
+    assert read(messages.request()) == CutText(ClipboardAction.REQUEST)
+    assert read(messages.provided("é\n世")) == CutText(ClipboardAction.PROVIDE, True, "é\n世")
     packed_lines = messages.provided("é\n世")[12:]
     assert zlib.decompress(packed_lines)[4:] == "é\r\n世\0".encode()
