@@ -7,7 +7,7 @@ builds its value. `points` converts its points once, from the space of the reque
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from deskhand.desktop.errors import InvalidAction
@@ -15,8 +15,12 @@ from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.input.keys import Chord, chord, chords, keysyms_of_text
 from deskhand.desktop.screenshots.options import PictureOptions
 
+from .fields import BUTTON_NAMES
+
 # Button numbers of the X protocol; 4 to 7 are the wheel.
 LEFT, MIDDLE, RIGHT, BACK, FORWARD = 1, 2, 3, 8, 9
+_BUTTON_NUMBERS = (LEFT, MIDDLE, RIGHT, BACK, FORWARD)
+BUTTONS = dict(zip(BUTTON_NAMES, _BUTTON_NUMBERS, strict=True))
 # Chromium scrolls this far for one notch of the wheel.
 PIXELS_A_NOTCH = 53
 
@@ -86,25 +90,28 @@ class Click:
 
 @dataclass(frozen=True)
 class ButtonDown:
-    """Press a button where the pointer is, and leave it pressed."""
+    """Press a button at a point or where the pointer is, and leave it pressed."""
 
     button: int
+    at: Point | None = None
 
 
 @dataclass(frozen=True)
 class ButtonUp:
-    """Release a button."""
+    """Release a button at a point or where the pointer is."""
 
     button: int
+    at: Point | None = None
 
 
 @dataclass(frozen=True)
 class Drag:
-    """Move along a path with the left button pressed."""
+    """Move along a path with a button pressed."""
 
     path: tuple[Point, ...]
     seconds: float
     modifiers: tuple[int, ...]
+    button: int = LEFT
 
 
 @dataclass(frozen=True)
@@ -201,7 +208,11 @@ def picture_options(values: Values) -> PictureOptions:
 
 
 def _click(button: int, count: int = 1) -> Callable[[Values], Action]:
-    return lambda v: Click(v["coordinate"], button, count, _modifiers(v))
+    return lambda v: Click(v["coordinate"], _button(v, button), count, _modifiers(v))
+
+
+def _button(values: Values, otherwise: int = LEFT) -> int:
+    return BUTTONS[values["button"]] if "button" in values else otherwise
 
 
 def _seconds(values: Values, otherwise: float) -> float:
@@ -240,7 +251,7 @@ def _drag(values: Values) -> Action:
         path = (values["start_coordinate"], values["coordinate"])
     elif "start_coordinate" in values or "coordinate" in values:
         raise InvalidAction('Give "path" or the two ends of a drag, not both.')
-    return Drag(path, _seconds(values, 0.2), _modifiers(values))
+    return Drag(path, _seconds(values, 0.2), _modifiers(values), _button(values))
 
 
 def _scroll(values: Values) -> Action:
@@ -261,15 +272,26 @@ def _screenshot(values: Values) -> Action:
 
 
 def _held_button(name: str, button: int, way: str) -> ActionKind:
-    down = ActionKind(
-        f"Press the {name} button where the pointer is.", lambda _: ButtonDown(button)
+    where = "at a point, or where the pointer is"
+    failed = f"{name.capitalize()} mouse {way} failed."
+    if way == "down":
+        return ActionKind(
+            f"Press the {name} button {where}.",
+            lambda v: ButtonDown(button, v.get("coordinate")),
+            takes=_AT,
+            failed=failed,
+        )
+    return ActionKind(
+        f"Release the {name} button {where}.",
+        lambda v: ButtonUp(button, v.get("coordinate")),
+        takes=_AT,
+        failed=failed,
     )
-    up = ActionKind(f"Let the {name} button go.", lambda _: ButtonUp(button))
-    return replace(down if way == "down" else up, failed=f"{name.capitalize()} mouse {way} failed.")
 
 
 _DURATION = ("duration", "duration_ms")
 _HELD = ("text", "modifiers")
+_SEVERAL = ("button", *_HELD)
 _PICTURE = ("format", "quality", "cursor", "since")
 _AT = ("coordinate",)
 _TEXT = ("text",)
@@ -318,9 +340,11 @@ ACTIONS: dict[str, ActionKind] = {
     "middle_click": ActionKind(
         "Click with the middle button.", _click(MIDDLE), _AT, _HELD, "Middle click failed."
     ),
-    "double_click": ActionKind("Click twice.", _click(LEFT, 2), _AT, _HELD, "Double click failed."),
+    "double_click": ActionKind(
+        "Click twice.", _click(LEFT, 2), _AT, _SEVERAL, "Double click failed."
+    ),
     "triple_click": ActionKind(
-        "Click three times.", _click(LEFT, 3), _AT, _HELD, "Triple click failed."
+        "Click three times.", _click(LEFT, 3), _AT, _SEVERAL, "Triple click failed."
     ),
     "back_click": ActionKind(
         "Click with the button for going back.", _click(BACK), _AT, _HELD, "Back click failed."
@@ -338,9 +362,10 @@ ACTIONS: dict[str, ActionKind] = {
         for way in ("down", "up")
     },
     "left_click_drag": ActionKind(
-        "Drag with the left button, from start_coordinate to coordinate or along a path.",
+        "Drag with a button, the left one if nothing else is said, from start_coordinate to "
+        "coordinate or along a path.",
         _drag,
-        takes=("start_coordinate", "coordinate", "path", *_DURATION, *_HELD),
+        takes=("start_coordinate", "coordinate", "path", *_DURATION, *_SEVERAL),
         failed="Left click drag failed.",
     ),
     "scroll": ActionKind(
@@ -379,27 +404,3 @@ ACTIONS: dict[str, ActionKind] = {
 def output(name: str) -> str:
     """Return the output text of a successful action that has no other result."""
     return name if name in ("screenshot", "zoom") else f"{name} action performed"
-
-
-def points_of(action: Action) -> tuple[Point, ...]:
-    """Return the points that an action names, in order; it ends at the last one."""
-    match action:
-        case MouseMove(to=point) | Click(at=point) | Scroll(at=point):
-            return (point,)
-        case Drag(path=path):
-            return path
-        case _:
-            return ()
-
-
-def located(action: Action, to_native: Callable[[Point], Point]) -> Action:
-    """Return the action with its points in native pixels."""
-    match action:
-        case MouseMove():
-            return replace(action, to=to_native(action.to))
-        case Click() | Scroll():
-            return replace(action, at=to_native(action.at))
-        case Drag():
-            return replace(action, path=tuple(map(to_native, action.path)))
-        case _:
-            return action

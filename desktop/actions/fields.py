@@ -23,6 +23,7 @@ LONGEST_PATH = 10_000
 LONGEST_DURATION = 100.0
 MOST_HOSTS = 16
 MOST_NOTCHES = 1_000
+BUTTON_NAMES = ("left", "middle", "right", "back", "forward")
 DIRECTIONS = ("up", "down", "left", "right")
 
 
@@ -127,6 +128,14 @@ FIELDS: dict[str, Field] = {
             "description": "Keys held down meanwhile; \"text\" may name them too, as 'ctrl+shift'.",
         },
         texts,
+    ),
+    "button": Field(
+        {
+            "type": "string",
+            "enum": list(BUTTON_NAMES),
+            "description": "Button of a drag, or of a double or triple click; left by default.",
+        },
+        one_of(*BUTTON_NAMES),
     ),
     "duration": Field(
         {

@@ -5,11 +5,13 @@ events of their own, so that the caller waits and cancels between events, never 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.input.events import (
+    AwaitDrag,
+    AwaitDrop,
     ButtonPress,
     ButtonRelease,
     InputEvent,
@@ -22,7 +24,6 @@ from deskhand.desktop.input.events import (
 from deskhand.desktop.input.keys import SHIFTS, Chord
 
 from .catalog import (
-    LEFT,
     Action,
     ButtonDown,
     ButtonUp,
@@ -44,14 +45,30 @@ from .catalog import (
 _STEPS_A_SECOND = 60
 # Toolkits recognise a drag by intermediate motion: its end alone is a click.
 _FEWEST_STEPS = 8
+# Browsers handle one motion of each frame, and begin no drag at the first.
+_SHORTEST_DRAG = _FEWEST_STEPS / _STEPS_A_SECOND
 # Chromium counts clicks with one time stamp, in milliseconds, as one click.
 _BETWEEN_CLICKS = 0.02
 # The X protocol reports a notch of the wheel as a click of one of these buttons.
 _WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
 
 
-def plan(action: Action, position: Point) -> Iterator[InputEvent]:
-    """Yield the input events of an action; ``position`` is the pointer's, in native pixels."""
+def moves_along(action: Action, held: bool) -> bool:
+    """Return True if the pointer moves in steps from where it is; ``held`` if a button is down."""
+    match action:
+        case MouseMove(seconds=seconds):
+            return held or seconds > 0
+        case ButtonDown(at=at) | ButtonUp(at=at):
+            return held and at is not None
+        case _:
+            return False
+
+
+def plan(action: Action, position: Point, held: bool = False) -> Iterator[InputEvent]:
+    """Yield the input events of an action.
+
+    ``position`` is the pointer's, in native pixels; ``held`` if a button of the mouse is down.
+    """
     match action:
         case Wait(seconds):
             yield Pause(seconds)
@@ -60,7 +77,7 @@ def plan(action: Action, position: Point) -> Iterator[InputEvent]:
         case Key() | Type() | KeyDown() | KeyUp() | HoldKey():
             yield from _keyboard(action)
         case _:
-            yield from _mouse(action, position)
+            yield from _mouse(action, position, held)
 
 
 def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputEvent]:
@@ -83,21 +100,26 @@ def _keyboard(action: Key | Type | KeyDown | KeyUp | HoldKey) -> Iterator[InputE
 def _mouse(
     action: MouseMove | Click | ButtonDown | ButtonUp | Drag | Scroll,
     position: Point,
+    held: bool,
 ) -> Iterator[InputEvent]:
     match action:
         case MouseMove(to, seconds):
-            yield from _moves((position, to), seconds, fewest=1)
+            yield from _moves_to(to, position, seconds, held)
         case Click(at, button, count, modifiers):
             yield PointerMotion(at)
             # The pointer moves before the modifiers are pressed: some applications
             # react to a modifier that is pressed over another widget.
             yield from _held(modifiers, _clicks(button, count))
-        case ButtonDown(button):
+        case ButtonDown(button, at):
+            if at is not None:
+                yield from _moves_to(at, position, 0.0, held)
             yield ButtonPress(button)
-        case ButtonUp(button):
+        case ButtonUp(button, at):
+            if at is not None:
+                yield from _moves_to(at, position, 0.0, held)
             yield ButtonRelease(button)
-        case Drag(path, seconds, modifiers):
-            yield from _drag(path, seconds, modifiers)
+        case Drag():
+            yield from _drag(action)
         case _:
             wheel = _WHEEL[action.direction]
             yield PointerMotion(action.at)
@@ -157,14 +179,22 @@ def _held(keysyms: tuple[int, ...], events: Iterable[InputEvent]) -> Iterator[In
     yield from map(KeyRelease, reversed(keysyms))
 
 
-def _drag(
-    path: Sequence[Point], seconds: float, modifiers: tuple[int, ...]
-) -> Iterator[InputEvent]:
-    yield PointerMotion(path[0])
-    yield from _held(
-        modifiers,
-        [ButtonPress(LEFT), *_moves(path, seconds, fewest=_FEWEST_STEPS), ButtonRelease(LEFT)],
-    )
+def _drag(drag: Drag) -> Iterator[InputEvent]:
+    yield PointerMotion(drag.path[0])
+    moves = _dragged(drag.path, drag.seconds)
+    yield from _held(drag.modifiers, [ButtonPress(drag.button), *moves, ButtonRelease(drag.button)])
+
+
+def _dragged(path: Iterable[Point], seconds: float) -> Iterator[InputEvent]:
+    """Yield the motion of a held pointer, up to the point where its target shows itself."""
+    *before, last = _moves(path, max(seconds, _SHORTEST_DRAG), fewest=_FEWEST_STEPS)
+    # A browser that is late handles the motions so far as one, and begins a drag at the next.
+    yield from (*before, AwaitDrag(), last, AwaitDrop())
+
+
+def _moves_to(to: Point, position: Point, seconds: float, held: bool) -> Iterator[InputEvent]:
+    path = (position, to)
+    yield from _dragged(path, seconds) if held else _moves(path, seconds, fewest=1)
 
 
 def _moves(path: Iterable[Point], seconds: float, fewest: int) -> Iterator[InputEvent]:

@@ -1,8 +1,11 @@
 """The point where an action happens, converted once for plan, reply and recording."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from deskhand.desktop.geometry import Point, Size, Space, convert, model_size
+
+from .catalog import Action, ButtonDown, ButtonUp, Click, Drag, MouseMove, Scroll
 
 
 @dataclass(frozen=True)
@@ -13,6 +16,34 @@ class ActionPoint:
     """In the space of the request, clamped to it."""
     native: Point
     model: Point
+
+
+def points_of(action: Action) -> tuple[Point, ...]:
+    """Return the points that an action names, in order; it ends at the last one."""
+    match action:
+        case MouseMove(to=point) | Click(at=point) | Scroll(at=point):
+            return (point,)
+        case ButtonDown(at=Point() as at) | ButtonUp(at=Point() as at):
+            return (at,)
+        case Drag(path=path):
+            return path
+        case _:
+            return ()
+
+
+def located(action: Action, to_native: Callable[[Point], Point]) -> Action:
+    """Return the action with its points in native pixels."""
+    match action:
+        case MouseMove():
+            return replace(action, to=to_native(action.to))
+        case Click() | Scroll():
+            return replace(action, at=to_native(action.at))
+        case ButtonDown(at=Point() as at) | ButtonUp(at=Point() as at):
+            return replace(action, at=to_native(at))
+        case Drag():
+            return replace(action, path=tuple(map(to_native, action.path)))
+        case _:
+            return action
 
 
 def requested_point(point: Point, space: Space, native: Size) -> ActionPoint:

@@ -18,9 +18,9 @@ from deskhand.desktop.geometry import (
 )
 from deskhand.desktop.screenshots.options import PictureOptions, View, view
 
-from .catalog import ACTIONS, Action, Screenshot, Values, located, picture_options, points_of
+from .catalog import ACTIONS, Action, Screenshot, Values, picture_options
 from .fields import FIELDS, region, text
-from .points import ActionPoint, requested_point
+from .points import ActionPoint, located, points_of, requested_point
 
 SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
 SMALLEST_PICTURE = 16

@@ -157,6 +157,10 @@ class PyAutoGuiInput:
         """Return the position of the pointer."""
         return _position(self._size)
 
+    def holds_button(self) -> bool:
+        """Return True while a button that ``perform`` pressed is down."""
+        return bool(self._buttons)
+
     def _do(self, event: InputEvent) -> None:
         match event:
             case PointerMotion(to):

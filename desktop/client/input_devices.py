@@ -1,7 +1,7 @@
 """Mouse and keyboard of a remote desktop."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.results import Done
@@ -9,9 +9,10 @@ from deskhand.desktop.results import Done
 from .transport import Transport
 
 Button = Literal["left", "middle", "right", "back", "forward"]
+HeldButton = Literal["left", "middle", "right"]
 Direction = Literal["up", "down", "left", "right"]
 
-_LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
+_SEVERAL_CLICKS = {2: "double_click", 3: "triple_click"}
 
 
 class Mouse:
@@ -33,13 +34,14 @@ class Mouse:
         """Click at a point while holding ``modifiers``.
 
         Raises:
-            InvalidAction: For more than three clicks, or several of another button.
+            InvalidAction: For more than three clicks.
         """
-        action = _LEFT_CLICKS.get(count) if button == "left" else f"{button}_click"
-        if action is None or (button != "left" and count != 1):
-            raise InvalidAction("The left button clicks one to three times, others once.")
-        held = list(modifiers)
-        return await self._transport.act(action, observe, coordinate=[x, y], modifiers=held)
+        held: dict[str, Any] = {"coordinate": [x, y], "modifiers": list(modifiers)}
+        if count == 1:
+            return await self._transport.act(f"{button}_click", observe, **held)
+        if count not in _SEVERAL_CLICKS:
+            raise InvalidAction("A button clicks one to three times.")
+        return await self._transport.act(_SEVERAL_CLICKS[count], observe, button=button, **held)
 
     async def click_widget(self, ref: str, *, observe: bool = False) -> Done:
         """Click the middle of a widget of the newest accessibility tree."""
@@ -50,26 +52,33 @@ class Mouse:
         return await self._transport.act("double_click", observe, coordinate=[x, y])
 
     async def move(self, x: int, y: int, *, seconds: float = 0.0) -> Done:
-        """Move the pointer, at once or smoothly."""
+        """Move the pointer, at once or smoothly; in steps while a button is down."""
         return await self._transport.act("mouse_move", coordinate=[x, y], duration=seconds)
 
-    async def down(self) -> Done:
-        """Press the left button at the pointer's position without releasing it."""
-        return await self._transport.act("left_mouse_down")
+    async def down(
+        self, x: int | None = None, y: int | None = None, *, button: HeldButton = "left"
+    ) -> Done:
+        """Press a button at a point, or where the pointer is, without releasing it."""
+        return await self._transport.act(f"{button}_mouse_down", **_place(x, y))
 
-    async def up(self) -> Done:
-        """Release the left button."""
-        return await self._transport.act("left_mouse_up")
+    async def up(
+        self, x: int | None = None, y: int | None = None, *, button: HeldButton = "left"
+    ) -> Done:
+        """Release a button at a point, or where the pointer is."""
+        return await self._transport.act(f"{button}_mouse_up", **_place(x, y))
 
     async def drag(
         self,
         *path: tuple[int, int],
         seconds: float = 0.2,
+        button: Button = "left",
         observe: bool = False,
     ) -> Done:
-        """Move along two or more points with the left button pressed."""
+        """Move along two or more points with a button pressed."""
         points = [list(point) for point in path]
-        return await self._transport.act("left_click_drag", observe, path=points, duration=seconds)
+        return await self._transport.act(
+            "left_click_drag", observe, path=points, duration=seconds, button=button
+        )
 
     async def scroll(
         self,
@@ -87,6 +96,12 @@ class Mouse:
         return await self._transport.act(
             "scroll", observe, coordinate=at, scroll_direction=direction, **amount
         )
+
+
+def _place(x: int | None, y: int | None) -> dict[str, Any]:
+    if (x is None) != (y is None):
+        raise InvalidAction("Give both coordinates of a point, or neither.")
+    return {} if x is None or y is None else {"coordinate": [x, y]}
 
 
 class Keyboard:

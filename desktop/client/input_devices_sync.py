@@ -5,7 +5,7 @@ For programs without an event loop. Written from ``deskhand.desktop.client.input
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.results import Done
@@ -13,9 +13,10 @@ from deskhand.desktop.results import Done
 from .transport_sync import Transport
 
 Button = Literal["left", "middle", "right", "back", "forward"]
+HeldButton = Literal["left", "middle", "right"]
 Direction = Literal["up", "down", "left", "right"]
 
-_LEFT_CLICKS = {1: "left_click", 2: "double_click", 3: "triple_click"}
+_SEVERAL_CLICKS = {2: "double_click", 3: "triple_click"}
 
 
 class Mouse:
@@ -37,13 +38,14 @@ class Mouse:
         """Click at a point while holding ``modifiers``.
 
         Raises:
-            InvalidAction: For more than three clicks, or several of another button.
+            InvalidAction: For more than three clicks.
         """
-        action = _LEFT_CLICKS.get(count) if button == "left" else f"{button}_click"
-        if action is None or (button != "left" and count != 1):
-            raise InvalidAction("The left button clicks one to three times, others once.")
-        held = list(modifiers)
-        return self._transport.act(action, observe, coordinate=[x, y], modifiers=held)
+        held: dict[str, Any] = {"coordinate": [x, y], "modifiers": list(modifiers)}
+        if count == 1:
+            return self._transport.act(f"{button}_click", observe, **held)
+        if count not in _SEVERAL_CLICKS:
+            raise InvalidAction("A button clicks one to three times.")
+        return self._transport.act(_SEVERAL_CLICKS[count], observe, button=button, **held)
 
     def click_widget(self, ref: str, *, observe: bool = False) -> Done:
         """Click the middle of a widget of the newest accessibility tree."""
@@ -54,26 +56,33 @@ class Mouse:
         return self._transport.act("double_click", observe, coordinate=[x, y])
 
     def move(self, x: int, y: int, *, seconds: float = 0.0) -> Done:
-        """Move the pointer, at once or smoothly."""
+        """Move the pointer, at once or smoothly; in steps while a button is down."""
         return self._transport.act("mouse_move", coordinate=[x, y], duration=seconds)
 
-    def down(self) -> Done:
-        """Press the left button at the pointer's position without releasing it."""
-        return self._transport.act("left_mouse_down")
+    def down(
+        self, x: int | None = None, y: int | None = None, *, button: HeldButton = "left"
+    ) -> Done:
+        """Press a button at a point, or where the pointer is, without releasing it."""
+        return self._transport.act(f"{button}_mouse_down", **_place(x, y))
 
-    def up(self) -> Done:
-        """Release the left button."""
-        return self._transport.act("left_mouse_up")
+    def up(
+        self, x: int | None = None, y: int | None = None, *, button: HeldButton = "left"
+    ) -> Done:
+        """Release a button at a point, or where the pointer is."""
+        return self._transport.act(f"{button}_mouse_up", **_place(x, y))
 
     def drag(
         self,
         *path: tuple[int, int],
         seconds: float = 0.2,
+        button: Button = "left",
         observe: bool = False,
     ) -> Done:
-        """Move along two or more points with the left button pressed."""
+        """Move along two or more points with a button pressed."""
         points = [list(point) for point in path]
-        return self._transport.act("left_click_drag", observe, path=points, duration=seconds)
+        return self._transport.act(
+            "left_click_drag", observe, path=points, duration=seconds, button=button
+        )
 
     def scroll(
         self,
@@ -91,6 +100,12 @@ class Mouse:
         return self._transport.act(
             "scroll", observe, coordinate=at, scroll_direction=direction, **amount
         )
+
+
+def _place(x: int | None, y: int | None) -> dict[str, Any]:
+    if (x is None) != (y is None):
+        raise InvalidAction("Give both coordinates of a point, or neither.")
+    return {} if x is None or y is None else {"coordinate": [x, y]}
 
 
 class Keyboard:

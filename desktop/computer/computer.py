@@ -29,12 +29,11 @@ from deskhand.desktop.actions.catalog import (
     ActionRecord,
     Click,
     CursorPosition,
-    MouseMove,
     Screenshot,
     Type,
     Wait,
 )
-from deskhand.desktop.actions.plan import batches, plan
+from deskhand.desktop.actions.plan import batches, moves_along, plan
 from deskhand.desktop.actions.points import ActionPoint, pointer_point
 from deskhand.desktop.actions.requests import ActionRequest, BatchRequest, picture_of
 from deskhand.desktop.errors import ActionFailed, DesktopError, QueueFull, UntypableText, Withheld
@@ -69,6 +68,9 @@ class InputDevice(Protocol):
 
     def position(self) -> Point:
         """Return the position of the pointer, in native pixels."""
+
+    def holds_button(self) -> bool:
+        """Return True while a button that ``perform`` pressed is down."""
 
 
 class Computer:
@@ -375,12 +377,13 @@ class Computer:
         return replace(outcome, typed_into=host)
 
     async def _send_events(self, caller: Caller, action: Action) -> None:
-        # Only a smooth motion starts where the pointer is; reading its position costs a round trip.
+        # Only motion in steps starts where the pointer is; reading its position costs a round trip.
         position = Point(0, 0)
-        if isinstance(action, MouseMove) and action.seconds:
+        held = await self._do(self._device.holds_button)
+        if moves_along(action, held):
             position = await self._do(self._device.position)
         try:
-            for batch in batches(plan(action, position)):
+            for batch in batches(plan(action, position, held)):
                 if isinstance(batch, Pause):
                     await self._sleep(batch.seconds)
                 else:

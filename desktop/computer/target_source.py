@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from deskhand.desktop.actions.catalog import HoldKey, Key, KeyDown, Type, points_of
+from deskhand.desktop.actions.catalog import HoldKey, Key, KeyDown, Type
+from deskhand.desktop.actions.points import points_of
 from deskhand.desktop.actions.requests import ActionRequest
 from deskhand.desktop.geometry import Point
 

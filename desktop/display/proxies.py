@@ -110,6 +110,14 @@ class InputProxy:
         instance = self._display.current()
         return _reporting_loss(self._display, instance, instance.input.position)
 
+    def holds_button(self) -> bool:
+        """Return True while a button that ``perform`` pressed is down.
+
+        Raises:
+            DisplayGone, DisplayNotReady: If no display starts in time.
+        """
+        return self._display.current().input.holds_button()
+
 
 def _reporting_loss(
     display: DisplaySupervisor[DisplayInstance], instance: DisplayInstance, work: Callable[[], T]

@@ -1,18 +1,21 @@
-"""Waits until the process with the keyboard focus is idle, or all processes of its application.
+"""Waits until the processes of X clients are idle.
+
+X11 has no acknowledgement of an event: the states of a client's threads (proc(5), stat and
+schedstat) are the best evidence that it has processed what it was sent.
 
 A key event carries a keycode, which the client translates with the keyboard map that it has when
 it processes the event. Before the map changes, the client must therefore have processed all key
-events sent so far. A browser sends a key to the process of the page or frame that has the focus in
-its view, and learns from that process when a click has moved it, or that a shortcut is its own.
-
-X11 has no acknowledgement for either; the states of the main threads (proc(5), stat and schedstat)
-are the best evidence.
+events sent so far; its main thread does that. A browser passes events of the pointer on to
+processes of its own, which are its descendants. It sends a key to the process of the page or frame
+that has the focus in its view, and learns from that process that a click has moved the focus, or
+that a shortcut is its own.
 """
 
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,25 +25,27 @@ import xcffib.res
 from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.connection import has_extension
 
-PROC = Path("/proc")
 _POLL_SECONDS = 0.005
-_FOCUS_POLL_SECONDS = 0.002
 _SAME_IN_A_ROW = 3
+# Browsers pass a motion on with the next frame, and sleep until then: samples of several frames. In
+# a few of them, timers and animations may run.
+_SAMPLES, _MOST_RUNNING = 13, 2
 _LONGEST_SECONDS = 4.0
+_FOCUS_POLL_SECONDS = 0.002
 _LONGEST_FOCUS_SECONDS = 0.25
 """A page that is busy for longer shows a film or an animation, and is never idle."""
+_PROC = Path("/proc")
 
 
-class _Focused(NamedTuple):
-    """The process that has the keyboard focus."""
+class ClientProcess(NamedTuple):
+    """The process of an X client, and the filter in front of it."""
 
     process: int
     relay: int | None
-    """Process of the filter through which it reaches the X server."""
 
 
-class FocusedClient:
-    """Process of the focused client, found through the X-Resource extension.
+class ClientIdle:
+    """Waits for processes of clients, found through the X-Resource extension.
 
     Of a client behind a filter the extension has the process of the filter, and ``processes`` has
     the client's own. The caller owns the connection and handles its errors, except those of
@@ -55,24 +60,27 @@ class FocusedClient:
         if self._supported:
             self._resources = connection(xcffib.res.key)
 
-    def wait_idle(self) -> None:
-        """Wait until the main thread of the process sleeps, for `_LONGEST_SECONDS` at most.
+    def wait_for_focused(self) -> None:
+        """Wait until the main thread of the client with the keyboard focus sleeps.
 
-        The filter in front of it must have passed everything on, but may serve others. Returns at
-        once if the process is unknown.
+        The filter in front of it must have passed everything on, but may serve others. Waits for
+        `_LONGEST_SECONDS` at most, and for no time if the process is unknown.
         """
-        if focused := self._focused():
-            self._wait([focused.process], focused.relay, _LONGEST_SECONDS, _POLL_SECONDS)
+        if client := self._focused():
+            self._wait([client.process], client.relay, _LONGEST_SECONDS, _POLL_SECONDS)
 
-    def wait_focus(self) -> None:
-        """Wait until an application of several processes has moved the focus as its input asks.
+    def wait_for_focus(self) -> None:
+        """Wait until the client with the keyboard focus has moved it among its processes.
 
-        At most `_LONGEST_FOCUS_SECONDS`; not at all for one of a single process, which handles
-        events in their order.
+        It waits for `_LONGEST_FOCUS_SECONDS` at most, and for no time if the client is a single
+        process, which handles events in their order.
         """
-        focused = self._focused()
-        if focused and len(processes := with_helpers(focused.process)) > 1:
-            self._wait(processes, focused.relay, _LONGEST_FOCUS_SECONDS, _FOCUS_POLL_SECONDS)
+        client = self._focused()
+        if client and len(processes := with_helpers(client.process)) > 1:
+            self._wait(processes, client.relay, _LONGEST_FOCUS_SECONDS, _FOCUS_POLL_SECONDS)
+
+    def _focused(self) -> ClientProcess | None:
+        return self.client(self._connection.core.GetInputFocus().reply().focus)
 
     def _wait(
         self, processes: Sequence[int], relay: int | None, longest: float, poll: float
@@ -91,16 +99,24 @@ class FocusedClient:
             previous = state
             time.sleep(poll)
 
-    def _focused(self) -> _Focused | None:
-        window = self._connection.core.GetInputFocus().reply().focus
-        known = self._known_process(window)
-        if known is None:
-            return None
-        behind = self._processes.find(window, self._mask) if self._processes else 0
-        return _Focused(behind, known) if behind else _Focused(known, None)
+    def wait_for_families(
+        self, clients: Iterable[ClientProcess], deadline: float, over: Callable[[], bool]
+    ) -> None:
+        """Wait until clients and their descendants run seldom, and have handled what they got.
 
-    def _known_process(self, window: int) -> int | None:
-        """Return the process that the server knows for the client of a window."""
+        It ends at ``deadline`` on the monotonic clock, or as soon as ``over`` returns True.
+        """
+        known = set(clients)
+        processes = _families({client.process for client in known})
+        processes += [client.relay for client in known if client.relay is not None]
+        samples = deque([True] * _SAMPLES, maxlen=_SAMPLES)
+        while sum(samples) > _MOST_RUNNING and time.monotonic() < deadline and not over():
+            self._connection.core.GetInputFocus().reply()
+            samples.append(any(map(_runs, processes)))
+            time.sleep(_POLL_SECONDS)
+
+    def client(self, window: int) -> ClientProcess | None:
+        """Return the process of the client of a window."""
         # Focus 0 is None, 1 is PointerRoot (SetInputFocus).
         if not self._supported or window <= 1:
             return None
@@ -111,40 +127,53 @@ class FocusedClient:
             found = self._resources.QueryClientIds(1, [spec]).reply()
         except xcffib.XcffibException:
             return None
-        return next((value.value[0] for value in found.ids if len(value.value)), None)
+        known = next((value.value[0] for value in found.ids if len(value.value)), None)
+        if known is None:
+            return None
+        behind = self._processes.find(window, self._mask) if self._processes else 0
+        return ClientProcess(behind, known) if behind else ClientProcess(known, None)
 
 
 def _sleep_signature(process: int) -> str:
     """Return a value that differs from one sleep to the next; empty for a runnable process."""
-    folder = Path(f"/proc/{process}")
+    folder = _PROC / str(process)
     try:
-        # The process name before the state may contain blanks and parentheses (proc(5)).
-        state = (folder / "stat").read_text().rpartition(")")[2].split()[0]
+        state = _stat(folder / "stat")[0]
         return (folder / "schedstat").read_text() if state == "S" else ""
     except (OSError, IndexError):
         # Constant, so that the wait for a process that has ended or cannot be read is soon over.
         return "gone"
 
 
-def with_helpers(process: int, proc: Path = PROC) -> Sequence[int]:
-    """Return a process and those descendants that run the same program, as renderers do."""
-    parents = dict[int, list[int]]()
-    for name in os.listdir(proc):  # noqa: PTH208 -- Path objects would cost more than the reading
-        if name.isdigit() and (parent := _parent(proc / name)):
-            parents.setdefault(parent, []).append(int(name))
-    program = _program(proc / str(process))
-    found = [process]
-    # The list grows while it is walked.
-    for one in found:
-        found += (child for child in parents.get(one, []) if _program(proc / str(child)) == program)
-    return found
-
-
-def _parent(folder: Path) -> int:
+def _runs(process: int) -> bool:
+    """Return True if a thread of the process is running, or waits for a processor."""
     try:
-        return int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-    except (OSError, IndexError, ValueError):
-        return 0
+        threads = (_PROC / str(process) / "task").iterdir()
+        return any(_stat(thread / "stat")[0] == "R" for thread in threads)
+    except (OSError, IndexError):
+        return False  # It, or one of its threads, has just ended.
+
+
+def with_helpers(process: int, proc: Path = _PROC) -> list[int]:
+    """Return a process and its descendants that run the same program, as renderers do."""
+    program = _program(proc / str(process))
+    return [one for one in _families({process}, proc) if _program(proc / str(one)) == program]
+
+
+def _families(processes: set[int], proc: Path = _PROC) -> list[int]:
+    """Return processes and all their descendants."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir(proc):  # noqa: PTH208 -- saves a Path object for each process
+        if name.isdigit():
+            try:
+                parent = int(_stat(proc / name / "stat")[1])
+            except (OSError, IndexError):
+                continue
+            children.setdefault(parent, []).append(int(name))
+    found = list(processes)
+    for process in found:
+        found += [child for child in children.get(process, ()) if child not in processes]
+    return found
 
 
 def _program(folder: Path) -> str:
@@ -154,3 +183,8 @@ def _program(folder: Path) -> str:
         return re.split("[ \0]", (folder / "cmdline").read_text(errors="replace"), maxsplit=1)[0]
     except OSError:
         return ""
+
+
+def _stat(path: Path) -> list[str]:
+    # The process name before the state may contain blanks and parentheses (proc(5)).
+    return path.read_text().rpartition(")")[2].split()

@@ -48,10 +48,21 @@ class Tap:
 
 
 @dataclass(frozen=True)
+class AwaitDrag:
+    """Wait until the program has taken the drag of a held button, or handled it without one."""
+
+
+@dataclass(frozen=True)
+class AwaitDrop:
+    """`AwaitDrag`; then wait until the target of the drag has answered where the pointer is."""
+
+
+@dataclass(frozen=True)
 class Pause:
     """Wait, in seconds."""
 
     seconds: float
 
 
-InputEvent = PointerMotion | ButtonPress | ButtonRelease | KeyPress | KeyRelease | Tap | Pause
+PointerEvent = PointerMotion | ButtonPress | ButtonRelease | AwaitDrag | AwaitDrop
+InputEvent = PointerEvent | KeyPress | KeyRelease | Tap | Pause

@@ -120,6 +120,20 @@ def keysym_of_character(character: str) -> int:
     return code if code <= 0xFF else _UNICODE + code
 
 
+def character_of_keysym(keysym: int) -> str:
+    """Return the character of a keysym that `keysym_of_character` returns."""
+    return chr(keysym - _UNICODE if keysym >= _UNICODE else keysym)
+
+
+def is_small_letter(keysym: int) -> bool:
+    """Return True for keysyms of letters that Shift makes capitals."""
+    # Only keysyms of Latin-1 and Unicode are code points.
+    if 0xFF < keysym < _UNICODE:
+        return False
+    character = character_of_keysym(keysym)
+    return character.upper() != character
+
+
 def _is_noncharacter(code: int) -> bool:
     """Return True for the 66 code points that are never characters (Unicode, section 23.7)."""
     return 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE

@@ -5,7 +5,7 @@ first bound to a spare keycode (`keymap.Bindings`), with ChangeKeyboardMapping. 
 that clients translate keycodes later, with the map of that moment. The invariants:
 
 * A spare keycode is rebound only after the client with the focus has processed the events that
-  used its previous keysym: a pause since its last use, then `FocusedClient.wait_idle`.
+  used its previous keysym: a pause since its last use, then `ClientIdle.wait_for_focused`.
 * Events that use a new binding are sent only after that client has reloaded its map.
 * Events are split into batches whose foreign keysyms fit on the spare keycodes together.
 * The keyboard map is read again after every MappingNotify, as people and viewers change it too.
@@ -32,28 +32,30 @@ from deskhand.desktop.geometry import Point
 from deskhand.desktop.x11.client_processes import ClientProcesses
 from deskhand.desktop.x11.connection import LOST, connect, screen_of
 
-from .click_delivery import BUTTONS, ClickDelivery
-from .client_idle import FocusedClient
+from .client_idle import ClientIdle
 from .events import (
+    AwaitDrag,
+    AwaitDrop,
     ButtonPress,
     ButtonRelease,
     InputEvent,
     KeyPress,
     KeyRelease,
     Pause,
+    PointerEvent,
     PointerMotion,
     Tap,
 )
+from .focus_moves import FocusMoves
 from .keymap import CAPS_LOCK, LEVEL3_SHIFT, SHIFT, Bindings, Keymap, NoRoom, runs
-from .keys import MODIFIERS
+from .keys import MODIFIERS, character_of_keysym, is_small_letter
 from .modifiers import Modifiers
+from .pointer_delivery import MOTION, DragDelivery
 
 _KEY_PRESS, _KEY_RELEASE = 2, 3
 _BUTTON_PRESS, _BUTTON_RELEASE = 4, 5
-_MOTION = 6
 # Offset from the first event code of XInput (XIproto.h, XI_DeviceKeyRelease).
 _XI_KEY_RELEASE = 2
-_UNICODE = 0x0100_0000
 
 
 class XTestInput:
@@ -77,13 +79,12 @@ class XTestInput:
         self._processes = processes
         self._lock = threading.Lock()
         self._connection: Any = None
-        self._clicks: ClickDelivery | None = None
+        self._focus: FocusMoves
+        self._drags: DragDelivery
+        self._followers: list[FocusMoves | DragDelivery] = []
         self._bindings = Bindings()
         self._keymap = Keymap(8, 1, [])
-        self._keys: dict[int, int] = {}
-        self._buttons: list[int] = []
-        self._clicked = False
-        self._moves_focus = False
+        self._keys, self._buttons = dict[int, int](), list[int]()
         self._rfb_keyboard: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
@@ -107,7 +108,6 @@ class XTestInput:
         self._connection = connect(self._display, self._xauthority)
         try:
             with self._requests():
-                self._clicks = ClickDelivery(self._display, self._xauthority)
                 self._prepare()
         except BaseException:
             self.close()
@@ -119,8 +119,8 @@ class XTestInput:
             connection, self._connection = self._connection, None
             if connection is None:
                 return
-            if self._clicks is not None:
-                self._clicks.close()
+            for follower in self._followers:
+                follower.close()
             try:
                 self._send_releases()
                 # The round trip ensures that the server has processed the releases before the
@@ -146,13 +146,11 @@ class XTestInput:
                 modifiers = self._modifiers()
                 for input_event in batch:
                     if isinstance(input_event, Tap | KeyPress):
-                        self._deliver_clicks()
-                        if not modifiers.command:
-                            self._await_focus()
+                        self._focus.wait(modifiers.command)
                     self._inject(input_event, modifiers)
                 self._sync()
                 self._bindings.used(foreign, time.monotonic())
-            self._deliver_clicks()
+            self._focus.deliver_clicks()
         self._on_input()
 
     def release_all(self) -> None:
@@ -169,9 +167,7 @@ class XTestInput:
     def await_focus(self) -> None:
         """Wait until the input of viewers, which was sent before, has moved the keyboard focus."""
         with self._requests():
-            self._clicked = True
-            self._deliver_clicks()
-            self._await_focus()
+            self._focus.wait_for_viewer()
 
     def position(self) -> Point:
         """Return the position of the pointer."""
@@ -179,9 +175,18 @@ class XTestInput:
             pointer = self._connection.core.QueryPointer(self._root).reply()
             return Point(pointer.root_x, pointer.root_y)
 
+    def holds_button(self) -> bool:
+        """Return True while a button that ``perform`` pressed is down."""
+        return bool(self._buttons)
+
     def _prepare(self) -> None:
         self._xtest = self._connection(xcffib.xtest.key)
-        self._client = FocusedClient(self._connection, self._processes)
+        self._client = ClientIdle(self._connection, self._processes)
+        place = self._display, self._xauthority
+        self._focus = FocusMoves(self._connection, self._client, *place)
+        self._followers.append(self._focus)
+        self._drags = DragDelivery(*place, self._processes)
+        self._followers.append(self._drags)
         setup = self._connection.get_setup()
         self._root = screen_of(self._connection).root
         self._codes = (setup.min_keycode, setup.max_keycode - setup.min_keycode + 1)
@@ -234,24 +239,24 @@ class XTestInput:
                 keysyms, time.monotonic(), tuple(self._keys.values())
             )
         except NoRoom as error:
-            raise UntypableText("".join(map(_character, keysyms))) from error
+            raise UntypableText("".join(map(character_of_keysym, keysyms))) from error
         if not changes:
             return
         if not carrying.isdisjoint(changes):
             time.sleep(max(0.0, ready - time.monotonic()))
-            self._client.wait_idle()
+            self._client.wait_for_focused()
         width = self._keymap.width
         for first, run in runs(changes):
             rows = [keysym for keysym in run for _ in range(width)]
             self._connection.core.ChangeKeyboardMapping(len(run), first, width, rows)
         self._read_keymap()
         # Chromium reloads its map in a separate task, some time after MappingNotify.
-        self._client.wait_idle()
+        self._client.wait_for_focused()
 
     def _refresh_keymap(self) -> None:
         if self._mapping_changed():
             # The client translates keys of a person's viewer with the map before this change.
-            self._client.wait_idle()
+            self._client.wait_for_focused()
             self._read_keymap()
 
     def _mapping_changed(self) -> bool:
@@ -285,15 +290,6 @@ class XTestInput:
 
     def _inject(self, input_event: InputEvent, modifiers: Modifiers) -> None:
         match input_event:
-            case PointerMotion(to):
-                self._fake(_MOTION, 0, to.x, to.y)
-            case ButtonPress(button):
-                self._fake(_BUTTON_PRESS, button)
-                self._clicked |= button in BUTTONS
-                self._buttons.append(button)
-            case ButtonRelease(button):
-                self._fake(_BUTTON_RELEASE, button)
-                self._buttons = [held for held in self._buttons if held != button]
             case KeyPress(keysym):
                 self._key_down(keysym, modifiers)
             case KeyRelease(keysym):
@@ -302,27 +298,37 @@ class XTestInput:
                 self._tap(keysym, modifiers)
             case Pause():
                 raise TypeError("pauses are the caller's")
+            case _:
+                self._point(input_event)
 
-    def _deliver_clicks(self) -> None:
-        if not self._clicked or self._clicks is None:
-            return
-        self._clicked = False
-        self._sync()
-        self._clicks.wait()
-        self._moves_focus = True
-
-    def _await_focus(self) -> None:
-        """Wait until a click or shortcut before has moved the focus, so that a key may follow."""
-        if self._moves_focus:
-            self._moves_focus = False
-            self._client.wait_focus()
+    def _point(self, event: PointerEvent) -> None:
+        if self._buttons:
+            self._sync()
+        match event:
+            case PointerMotion(to):
+                self._drags.move(to, held=bool(self._buttons))
+                self._fake(MOTION, 0, to.x, to.y)
+            case ButtonPress(button):
+                if not self._buttons:
+                    self._drags.press()
+                self._fake(_BUTTON_PRESS, button)
+                self._focus.pressed(button)
+                self._buttons.append(button)
+            case ButtonRelease(button):
+                self._fake(_BUTTON_RELEASE, button)
+                self._buttons = [held for held in self._buttons if held != button]
+            case AwaitDrag():
+                self._drags.wait_taken()
+            case AwaitDrop():
+                self._drags.wait_answered()
 
     def _key_down(self, keysym: int, modifiers: Modifiers) -> None:
         code = self._code(keysym)
         self._fake(_KEY_PRESS, code)
         self._keys[keysym] = code
         modifiers.note(keysym, True)
-        self._moves_focus = modifiers.command and keysym not in MODIFIERS
+        if keysym not in MODIFIERS:
+            self._focus.struck(modifiers.command)
 
     def _key_up(self, keysym: int, modifiers: Modifiers) -> None:
         # The keycode of the press is released, even if the map has another one for the keysym by
@@ -337,14 +343,14 @@ class XTestInput:
         modifiers.note(keysym, False)
 
     def _tap(self, keysym: int, modifiers: Modifiers) -> None:
-        self._moves_focus = modifiers.command
+        self._focus.struck(modifiers.command)
         bound = self._bindings.find(keysym)
         if bound is not None:
             self._tap_bound(bound, keysym, modifiers)
             return
         key = self._keymap.find(keysym)
         if key is None:
-            raise UntypableText(_character(keysym))
+            raise UntypableText(character_of_keysym(keysym))
         shift = key.shift
         if modifiers.capitals and self._keymap.inverts_with_lock(keysym):
             shift = not shift
@@ -365,7 +371,7 @@ class XTestInput:
         # The key type of a spare keycode does not consume Lock, so clients turn its letter into a
         # capital. Caps Lock is therefore off while a small letter is typed.
         caps_lock = self._keymap.find(CAPS_LOCK)
-        if not modifiers.lock or caps_lock is None or not _is_small_letter(keysym):
+        if not modifiers.lock or caps_lock is None or not is_small_letter(keysym):
             self._strike(code)
             return
         for struck in (caps_lock.code, code, caps_lock.code):
@@ -381,7 +387,7 @@ class XTestInput:
             return bound
         key = self._keymap.find(keysym)
         if key is None:
-            raise UntypableText(_character(keysym))
+            raise UntypableText(character_of_keysym(keysym))
         return key.code
 
     def _send_releases(self) -> None:
@@ -393,7 +399,7 @@ class XTestInput:
         self._keys.clear()
 
     def _fake(self, kind: int, detail: int, x: int = 0, y: int = 0) -> None:
-        self._xtest.FakeInput(kind, detail, 0, self._root if kind == _MOTION else 0, x, y, 0)
+        self._xtest.FakeInput(kind, detail, 0, self._root if kind == MOTION else 0, x, y, 0)
 
     def _sync(self) -> None:
         # A reply shows that the server has processed all requests before it.
@@ -412,13 +418,3 @@ def _find_rfb_keyboard(connection: Any) -> tuple[int, int] | None:
         if found.name.to_string() == "TigerVNC keyboard":
             return extension.first_event + _XI_KEY_RELEASE, found.deviceid
     return None
-
-
-def _is_small_letter(keysym: int) -> bool:
-    # Only keysyms of Latin-1 and Unicode are code points.
-    character = _character(keysym) if keysym < 256 or keysym >= _UNICODE else ""
-    return character.upper() != character
-
-
-def _character(keysym: int) -> str:
-    return chr(keysym - _UNICODE if keysym >= _UNICODE else keysym)

@@ -39,7 +39,7 @@ _PICTURES = ("screenshot", "zoom")
 # ``computer_act`` shows the screen once, at its end.
 ACTION_NAMES = tuple(name for name in ACTIONS if name not in _PICTURES)
 ACTION_FIELDS = (
-    *("coordinate", "text", "modifiers", "start_coordinate", "path", "duration"),
+    *("coordinate", "text", "modifiers", "start_coordinate", "path", "button", "duration"),
     *("scroll_direction", "scroll_amount"),
 )
 """Fields of actions that are offered; the service also accepts the others of the table."""

@@ -14,7 +14,12 @@ from deskhand.desktop.accessibility.admitted_field import AdmittedField, FieldSt
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.errors import ForeignHost
 from deskhand.desktop.geometry import Point, Region, Size
-from deskhand.desktop.input.events import InputEvent, PointerMotion
+from deskhand.desktop.input.events import (
+    ButtonPress,
+    ButtonRelease,
+    InputEvent,
+    PointerMotion,
+)
 from deskhand.desktop.screenshots.options import PictureFormat
 
 NATIVE = Size(1920, 1080)
@@ -137,6 +142,7 @@ class FakeInput:
     at: Point = field(default_factory=lambda: Point(10, 20))
     releases: int = 0
     threads: set[str] = field(default_factory=set)
+    held: set[int] = field(default_factory=set)
     refuse: Callable[[InputEvent], Exception | None] = lambda event: None
     gate: threading.Event | None = None
     """If present, no event is performed before it is set."""
@@ -155,16 +161,27 @@ class FakeInput:
             error = self.refuse(event)
             if error is not None:
                 raise error
-            if isinstance(event, PointerMotion):
-                self.at = event.to
+            match event:
+                case PointerMotion(to):
+                    self.at = to
+                case ButtonPress(button):
+                    self.held.add(button)
+                case ButtonRelease(button):
+                    self.held.discard(button)
+                case _:
+                    pass
             self.done.append(event)
 
     def release_all(self) -> None:
         self.threads.add(threading.current_thread().name)
         self.releases += 1
+        self.held.clear()
 
     def position(self) -> Point:
         return self.at
+
+    def holds_button(self) -> bool:
+        return bool(self.held)
 
 
 @dataclass(frozen=True)

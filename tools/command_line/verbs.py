@@ -8,6 +8,7 @@ import typer
 from .options import (
     DESKTOPS,
     AsJson,
+    Button,
     DataDir,
     OnDesktop,
     Url,
@@ -50,14 +51,15 @@ def drag(
         list[int], typer.Argument(help="Two points or more.", metavar="X1 Y1 X2 Y2...")
     ],
     seconds: Seconds = 0.2,
+    button: Annotated[Button, typer.Option(help="Which button.")] = "left",
     url: Url = None,
     desktop_id: OnDesktop = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Drag along points with the left button."""
+    """Drag along points with a button pressed."""
     where = desktop_selector(url, data_dir, desktop_id)
-    raise typer.Exit(_verbs().drag(where, path, seconds, as_json))
+    raise typer.Exit(_verbs().drag(where, path, seconds, button, as_json))
 
 
 @app.command(context_settings=NEGATIVE, rich_help_panel=DESKTOPS)

@@ -48,7 +48,7 @@ _BUTTONS = {"left": "left", "primary": "left", 1: "left", "middle": "middle", 2:
     "secondary": "right",
     3: "right",
 }
-_REPEATED = {1: "left_click", 2: "double_click", 3: "triple_click"}
+_REPEATED = {2: "double_click", 3: "triple_click"}
 _KEYS = {" ": "space", "+": "plus", "\n": "enter", "\r": "enter", "\t": "tab"} | {
     **{f"num{digit}": f"KP_{digit}" for digit in range(10)},
     **{"add": "KP_Add", "subtract": "KP_Subtract", "multiply": "KP_Multiply"},
@@ -184,8 +184,9 @@ def _clicks(given: Mapping[str, Any], count: object) -> list[Json]:
     at = {} if place is None else {"coordinate": list(place)}
     pause = _waits(_number(given.get("interval", 0.0)))
     moved = _move(given) if "duration" in given else []
-    if button == "left" and not pause and times in _REPEATED:
-        return [*moved, {"action": _REPEATED[times], **at}]
+    if not pause and times in _REPEATED:
+        named = {} if button == "left" else {"button": button}
+        return [*moved, {"action": _REPEATED[times], **named, **at}]
     one = [{"action": f"{button}_click", **at}, *pause]
     return [*moved, *(dict(step) for _ in range(max(times, 0)) for step in one)]
 

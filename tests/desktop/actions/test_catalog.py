@@ -18,10 +18,8 @@ from deskhand.desktop.actions.catalog import (
     Scroll,
     Type,
     Wait,
-    located,
     output,
     picture_options,
-    points_of,
 )
 from deskhand.desktop.actions.fields import FIELDS
 from deskhand.desktop.errors import InvalidAction
@@ -101,6 +99,14 @@ def test_every_field_of_the_table_is_known() -> None:
             {"region": Region(1, 2, 3, 4), "format": "jpeg", "quality": 50},
             Screenshot(Region(1, 2, 3, 4), PictureOptions("jpeg", 50)),
         ),
+        (
+            "left_click_drag",
+            {"path": (AT, AT), "button": "right", "duration": 0.0},
+            Drag((AT, AT), 0.0, (), 3),
+        ),
+        ("triple_click", {"coordinate": AT, "button": "back"}, Click(AT, 8, 3, ())),
+        ("left_mouse_down", {"coordinate": AT}, ButtonDown(1, AT)),
+        ("middle_mouse_up", {"coordinate": AT}, ButtonUp(2, AT)),
         ("wait", {}, Wait(1.0)),
         ("wait", {"duration": 0.0}, Wait(0.0)),
     ],
@@ -141,28 +147,3 @@ def test_absent_options_of_a_picture_have_defaults() -> None:
 def test_an_action_describes_that_it_was_performed() -> None:
     assert output("left_click") == "left_click action performed"
     assert output("screenshot") == "screenshot"
-
-
-def test_the_points_of_an_action_become_native_and_nothing_else_of_it() -> None:
-    def twice(point: Point) -> Point:
-        return Point(2 * point.x, 2 * point.y)
-
-    there = twice(AT)
-    for name, fields in (
-        ("left_click", {"coordinate": AT}),
-        ("mouse_move", {"coordinate": AT}),
-        ("scroll", {"coordinate": AT}),
-        ("left_click_drag", {"path": (AT, AT)}),
-        ("wait", {}),
-    ):
-        moved = located(build(name, **fields), twice)
-        assert points_of(moved) == tuple(there for _ in points_of(moved))
-        assert moved == located(moved, lambda point: point)
-
-
-def test_points_of_an_action() -> None:
-    assert points_of(build("left_click", coordinate=AT)) == (AT,)
-    assert points_of(build("mouse_move", coordinate=AT)) == (AT,)
-    assert points_of(build("scroll", coordinate=AT)) == (AT,)
-    assert points_of(build("left_click_drag", path=(AT, Point(0, 0)))) == (AT, Point(0, 0))
-    assert points_of(build("wait")) == ()

@@ -4,10 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.actions.plan import batches, plan
+from deskhand.desktop.actions.plan import batches, moves_along, plan
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import (
+    AwaitDrag,
+    AwaitDrop,
     ButtonPress,
     ButtonRelease,
     InputEvent,
@@ -25,9 +27,11 @@ CTRL, SHIFT, ENTER = KEYSYMS["Control_L"], KEYSYMS["Shift_L"], KEYSYMS["Return"]
 CORNER = PointerMotion(Point(1919, 1079))
 
 
-def events(action: str, position: Point = HERE, **fields: Any) -> list[InputEvent]:
+def events(
+    action: str, position: Point = HERE, held: bool = False, **fields: Any
+) -> list[InputEvent]:
     request = action_request({"action": action, **fields}, NATIVE)
-    return list(plan(request.action, position))
+    return list(plan(request.action, position, held))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +76,18 @@ def events(action: str, position: Point = HERE, **fields: Any) -> list[InputEven
             [CORNER, KeyPress(CTRL), ButtonPress(1), ButtonRelease(1), KeyRelease(CTRL)],
         ),
         ("left_mouse_down", {}, [ButtonPress(1)]),
+        ("left_mouse_down", {"coordinate": [1279, 719]}, [CORNER, ButtonPress(1)]),
         ("left_mouse_up", {}, [ButtonRelease(1)]),
+        ("right_mouse_up", {"coordinate": [1279, 719]}, [CORNER, ButtonRelease(3)]),
+        (
+            "double_click",
+            {"coordinate": [1279, 719], "button": "right"},
+            [
+                CORNER,
+                *(ButtonPress(3), ButtonRelease(3), Pause(0.02), ButtonPress(3)),
+                ButtonRelease(3),
+            ],
+        ),
         (
             "scroll",
             {"coordinate": [1279, 719], "scroll_direction": "up", "scroll_amount": 2},
@@ -116,15 +131,49 @@ def test_a_drag_moves_in_small_steps_with_the_button_down() -> None:
     assert sum(s.seconds for s in done if isinstance(s, Pause)) == pytest.approx(0.2)
 
 
-def test_a_drag_in_no_time_still_moves_in_steps() -> None:
+def test_a_drag_in_no_time_still_moves_in_steps_of_a_frame_each() -> None:
     done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[99, 9], duration=0)
-    assert not any(isinstance(event, Pause) for event in done)
+    pauses = [event.seconds for event in done if isinstance(event, Pause)]
+    assert pauses == [pytest.approx(1 / 60)] * 8
     assert sum(isinstance(event, PointerMotion) for event in done) == 1 + 8
+
+
+def test_a_drag_has_any_button_and_is_released_when_it_was_taken() -> None:
+    done = events("left_click_drag", button="middle", path=[[0, 0], [99, 9]])
+    assert done[1] == ButtonPress(2)
+    assert [done[-4], *done[-2:]] == [AwaitDrag(), AwaitDrop(), ButtonRelease(2)]
+
+
+@pytest.mark.parametrize(
+    ("action", "end"),
+    [
+        ("mouse_move", []),
+        ("left_mouse_up", [ButtonRelease(1)]),
+        ("right_mouse_down", [ButtonPress(3)]),
+    ],
+)
+def test_a_held_pointer_moves_in_steps_from_where_it_is(action: str, end: list[InputEvent]) -> None:
+    request = action_request({"action": action, "coordinate": [1279, 719]}, NATIVE)
+    assert moves_along(request.action, held=True)
+    assert not moves_along(request.action, held=False)
+    done = events(action, Point(1919, 0), held=True, coordinate=[1279, 719])
+    moves = [event.to for event in done if isinstance(event, PointerMotion)]
+    assert (len(moves), moves[-1]) == (8, Point(1919, 1079))
+    assert {point.x for point in moves} == {1919}
+    assert done[-len(end) - 3 :] == [AwaitDrag(), CORNER, AwaitDrop(), *end]
+
+
+def test_a_button_that_is_held_goes_up_where_it_is() -> None:
+    assert events("left_mouse_up", held=True) == [ButtonRelease(1)]
+    up = action_request({"action": "left_mouse_up"}, NATIVE).action
+    assert not moves_along(up, held=True)
+    assert not moves_along(action_request({"action": "wait"}, NATIVE).action, held=True)
 
 
 def test_a_drag_to_where_it_began_is_a_long_click() -> None:
     done = events("left_click_drag", start_coordinate=[0, 0], coordinate=[0, 0])
-    assert done == [PointerMotion(HERE), ButtonPress(1), PointerMotion(HERE), ButtonRelease(1)]
+    pressed = [PointerMotion(HERE), ButtonPress(1)]
+    assert done == [*pressed, AwaitDrag(), PointerMotion(HERE), AwaitDrop(), ButtonRelease(1)]
 
 
 def test_a_drag_holds_its_modifiers_around_the_button() -> None:
@@ -158,7 +207,7 @@ def test_a_drag_passes_every_point_of_its_path_in_its_time(
         assert move.to in passed
         passed = passed[passed.index(move.to) :]
     taken = sum(event.seconds for event in done if isinstance(event, Pause))
-    assert taken <= duration + 1e-6
+    assert taken <= max(duration, 8 / 60) + 1e-6
 
 
 def test_events_are_split_at_their_pauses() -> None:

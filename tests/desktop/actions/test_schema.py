@@ -36,6 +36,7 @@ EXAMPLES: dict[str, Any] = {
     "region": [1, 2, 3, 4],
     "format": "jpeg",
     "quality": 50,
+    "button": "right",
     "cursor": False,
     "since": "b-1",
     "observe": {"screenshot": True, "settle": {"quiet_ms": 1, "max_ms": 2, "ignore": []}},

@@ -41,6 +41,7 @@ likely: dict[str, st.SearchStrategy[Any]] = {
     "start_coordinate": points,
     "path": st.lists(points, min_size=1, max_size=5),
     "modifiers": st.lists(st.sampled_from(["ctrl", "alt", "shift", "x"]), max_size=3),
+    "button": st.sampled_from(["left", "right", "back", "wheel"]),
     "duration": st.floats(0, 2) | st.integers(-1, 400),
     "duration_ms": st.integers(0, 2000),
     "delay_ms": st.integers(0, 50),

@@ -8,8 +8,10 @@ from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.input.keys import (
     MODIFIERS,
     Chord,
+    character_of_keysym,
     chord,
     chords,
+    is_small_letter,
     keysym_of_character,
     keysym_of_name,
     keysyms_of_text,
@@ -174,3 +176,14 @@ def test_any_name_is_read_or_refused(text: str) -> None:
 def test_modifiers_are_keys_that_change_others() -> None:
     assert {CTRL, ALT, SHIFT, SUPER} < MODIFIERS
     assert KEYSYMS["Return"] not in MODIFIERS
+
+
+@pytest.mark.parametrize("character", "aZ é€日😀~")
+def test_a_keysym_of_a_character_is_read_back(character: str) -> None:
+    assert character_of_keysym(keysym_of_character(character)) == character
+
+
+def test_small_letters_are_those_that_shift_makes_capitals() -> None:
+    small = [one for one in "aéжA1日ß" if is_small_letter(keysym_of_character(one))]
+    assert small == ["a", "é", "ж", "ß"]
+    assert not is_small_letter(KEYSYMS["Return"])

@@ -51,9 +51,6 @@ def write_picture(
 
 def click(where: DesktopSelector, x: int, y: int, button: Any, count: int, as_json: bool) -> int:
     """Click at a point of the screenshot."""
-    if count != 1 and button != "left":
-        print_error("only the left button clicks more than once")
-        return USAGE
 
     async def work() -> None:
         async with open_desktop(where) as target:

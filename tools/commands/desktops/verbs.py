@@ -42,8 +42,10 @@ def scroll(
     return run_command(work)
 
 
-def drag(where: DesktopSelector, path: list[int], seconds: float, as_json: bool) -> int:
-    """Move along points with the left button pressed; ``path`` has x and y in turn."""
+def drag(
+    where: DesktopSelector, path: list[int], seconds: float, button: Any, as_json: bool
+) -> int:
+    """Move along points with a button pressed; ``path`` has x and y in turn."""
     if len(path) < 4 or len(path) % 2:
         print_error("give two points or more, as in: deskhand drag 100 200 300 200")
         return USAGE
@@ -51,7 +53,8 @@ def drag(where: DesktopSelector, path: list[int], seconds: float, as_json: bool)
 
     async def work() -> None:
         async with open_desktop(where) as target:
-            print_result(await target.desktop.mouse.drag(*points, seconds=seconds), as_json)
+            done = await target.desktop.mouse.drag(*points, seconds=seconds, button=button)
+            print_result(done, as_json)
 
     return run_command(work)
 

@@ -231,8 +231,8 @@ MEMBERS: Mapping[str, _Member] = {
     "double_click": _Member(_pointed("double_click", "Clicked twice."), takes=_CLICK),
     "triple_click": _Member(_pointed("triple_click", "Clicked three times."), takes=_CLICK),
     "mouse_move": _Member(_simple("mouse_move", "Moved the pointer."), needs=_AT),
-    "left_mouse_down": _Member(_simple("left_mouse_down", "The left button is down.")),
-    "left_mouse_up": _Member(_simple("left_mouse_up", "The left button is up.")),
+    "left_mouse_down": _Member(_simple("left_mouse_down", "The left button is down."), takes=_AT),
+    "left_mouse_up": _Member(_simple("left_mouse_up", "The left button is up."), takes=_AT),
     "left_click_drag": _Member(
         _simple("left_click_drag", "Dragged."),
         needs=("start_coordinate", "coordinate"),

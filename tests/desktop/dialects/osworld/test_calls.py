@@ -33,7 +33,10 @@ MOVED = {"action": "mouse_move", "coordinate": [5, 6]}
         ("click", (5, 6), {}, [{"action": "left_click", "coordinate": [5, 6]}]),
         ("click", (), {"clicks": 2}, [{"action": "double_click"}]),
         ("click", (), {"clicks": 0}, []),
-        ("click", (), {"button": "right", "clicks": 2}, [{"action": "right_click"}] * 2),
+        (
+            *("click", (), {"button": "right", "clicks": 2}),
+            [{"action": "double_click", "button": "right"}],
+        ),
         ("click", (), {"clicks": 4}, [{"action": "left_click"}] * 4),
         (
             *("click", (), {"clicks": 2, "interval": 0.5}),
@@ -47,7 +50,10 @@ MOVED = {"action": "mouse_move", "coordinate": [5, 6]}
         ("rightClick", (), {}, [{"action": "right_click"}]),
         ("middleClick", (), {}, [{"action": "middle_click"}]),
         ("doubleClick", (), {}, [{"action": "double_click"}]),
-        ("doubleClick", (), {"button": "secondary"}, [{"action": "right_click"}] * 2),
+        (
+            *("doubleClick", (), {"button": "secondary"}),
+            [{"action": "double_click", "button": "right"}],
+        ),
         ("tripleClick", (), {}, [{"action": "triple_click"}]),
         ("mouseDown", (), {}, [{"action": "left_mouse_down"}]),
         ("mouseUp", (), {"button": "RIGHT"}, [{"action": "right_mouse_up"}]),

@@ -27,6 +27,8 @@ GOOD: list[tuple[str, Json, Json]] = [
     ("mouse_move", AT, AT),
     ("left_mouse_down", {}, {}),
     ("left_mouse_up", {}, {}),
+    ("left_mouse_down", AT, AT),
+    ("left_mouse_up", AT, AT),
     (
         "left_click_drag",
         {"start_coordinate": [1, 2], **AT},

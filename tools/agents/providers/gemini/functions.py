@@ -1,7 +1,7 @@
 """Gemini's predefined functions for a computer, and the actions of ours that they are. Pure.
 
-A function is one or several members of the computer toolset, which are run in order: ``mouse_down``
-at a point moves the pointer first, ``navigate`` opens the address bar and types into it. The
+A function is one or several members of the computer toolset, which are run in order: ``navigate``
+opens the address bar and types into it. The
 functions are those of Gemini 3.5 and later, and, for older models, those of the previews of 2.5
 and 3 (``OLD_FUNCTIONS``). If an argument is unknown, missing or wrong, none of the members is run:
 one call stands for them, with which the tool reports what is wrong.
@@ -159,15 +159,6 @@ def _pointed(member: str) -> Reader:
     return lambda given: (MemberCall(member, given.point()),)
 
 
-def _button(member: str) -> Reader:
-    def read(given: _Arguments) -> tuple[MemberCall, ...]:
-        # The button goes down, or up, where the pointer is.
-        moved = (MemberCall("mouse_move", point),) if (point := given.point()) else ()
-        return (*moved, MemberCall(member))
-
-    return read
-
-
 def _drag(given: _Arguments) -> tuple[MemberCall, ...]:
     ends = given.point(key="start_coordinate") | given.point("destination_x", "destination_y")
     return (MemberCall("left_click_drag", ends),)
@@ -224,8 +215,9 @@ FUNCTIONS: Mapping[str, _Function] = {
         for member in CLICKS
         if not member.startswith("left_m")
     },
-    "mouse_down": _Function(_button("left_mouse_down"), (), _AT),
-    "mouse_up": _Function(_button("left_mouse_up"), (), _AT),
+    # Without a point, the button goes down, or up, where the pointer is.
+    "mouse_down": _Function(_pointed("left_mouse_down"), (), _AT),
+    "mouse_up": _Function(_pointed("left_mouse_up"), (), _AT),
     "type": _Function(lambda given: (given.typed(press_enter=False),), ("text",), ("press_enter",)),
     "drag_and_drop": _Function(_drag, (*_AT, "destination_x", "destination_y")),
     "wait": _Function(_wait, (), ("seconds",)),

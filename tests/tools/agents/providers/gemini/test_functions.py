@@ -33,7 +33,7 @@ GOOD: list[tuple[str, Json, list[tuple[str, Json]]]] = [
     ("triple_click", AT, one("triple_click", **POINT)),
     ("middle_click", AT, one("middle_click", **POINT)),
     ("right_click", AT, one("right_click", **POINT)),
-    ("mouse_down", AT, [("mouse_move", POINT), ("left_mouse_down", {})]),
+    ("mouse_down", AT, one("left_mouse_down", **POINT)),
     ("mouse_up", {}, one("left_mouse_up")),
     ("move", AT, one("mouse_move", **POINT)),
     ("type", {"text": "a", "press_enter": True}, one("type", text="a\n")),

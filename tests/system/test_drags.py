@@ -1,0 +1,144 @@
+"""Drags that browsers take: in pieces or as one action, with any button; double clicks too."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty
+
+import pytest
+
+from tests.system.reporting_page import Reports, reporting_page
+from tests.system.services import PATIENCE, Json, Service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.slow("a browser that starts")]
+
+PAGE = """<!doctype html><title>drags</title><style>
+div { position: fixed; top: 60px; width: 120px; height: 80px; background: #cde }</style>
+<div id=card draggable=true style="left: 60px">card</div>
+<div id=place style="left: 400px; top: 300px; width: 300px; height: 200px">place</div>
+<div id=pad style="left: 800px">pad</div>
+<script>
+let told = Promise.resolve();
+const tell = (path, body) => told = told.then(() => fetch(path, {method: "POST", body}));
+addEventListener("mousedown", (event) => tell("/corner",
+  JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])), {once: true});
+addEventListener("contextmenu", (event) => event.preventDefault());
+const [card, place, pad] = ["card", "place", "pad"].map((id) => document.getElementById(id));
+card.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", "ace"));
+card.addEventListener("dragend", (event) => tell("/end", event.dataTransfer.dropEffect));
+place.addEventListener("dragover", (event) => {
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "copy";
+});
+place.addEventListener("drop", (event) => {
+  event.preventDefault();
+  tell("/drop", event.dataTransfer.getData("text/plain"));
+});
+let moves = 0;
+pad.addEventListener("pointerdown", (event) => {
+  moves = 0;
+  pad.setPointerCapture(event.pointerId);
+});
+pad.addEventListener("pointermove", (event) => { moves += event.buttons > 0; });
+pad.addEventListener("pointerup", ({ button, clientX }) =>
+  tell("/moved", JSON.stringify([button, clientX, moves > 2])));
+pad.addEventListener("mousedown", ({ button, detail }) =>
+  detail > 1 && tell("/several", JSON.stringify([button, detail])));
+</script>"""
+CARD, PLACE, PAD = (120, 100), (550, 400), (860, 100)
+"""Points in the page."""
+
+
+@dataclass
+class Page:
+    """The page of these tests in the window of a browser, and what it reports."""
+
+    desktop: Service
+    reports: Reports
+    left: int
+    top: int
+
+    def at(self, point: tuple[int, int]) -> list[int]:
+        """Return a point of the page on the screen."""
+        return [self.left + point[0], self.top + point[1]]
+
+    def click_elsewhere(self) -> None:
+        """Make the next press the first of a click; a browser begins no drag with a second."""
+        at = self.at((PLACE[0], PLACE[1] + 200))
+        self.desktop.act(action="left_click", coordinate=at, coordinate_space="native")
+
+    def next(self) -> tuple[str, str]:
+        return self.reports.get(timeout=PATIENCE)
+
+
+def shown(desktop: Service) -> Json:
+    """Return the window of the page if it has the keyboard."""
+    found = desktop.get("/api/v0/desktop/windows")["windows"]
+    return next((one for one in found if one["focused"] and one["title"].startswith("drags")), {})
+
+
+def reported(desktop: Service, window: Json, reports: Reports) -> tuple[str, str] | None:
+    """Click into the page; a browser drops input that arrives before its first paint."""
+    x, y = window["x"] + window["width"] // 2, window["y"] + 700
+    desktop.act(action="left_click", coordinate=[x, y], coordinate_space="native")
+    try:
+        return reports.get(timeout=1)
+    except Empty:
+        return None
+
+
+@contextmanager
+def open_page(desktop: Service, browser: str) -> Iterator[Page]:
+    with reporting_page(PAGE.encode()) as (url, reports):
+        desktop.post("/api/v0/processes/start", {"command": f"exec {browser} {url}"})
+        window = until(lambda: shown(desktop), "the window")["native_geometry"]
+        path, corner = until(lambda: reported(desktop, window, reports), "the corner of the page")
+        assert path == "/corner"
+        yield Page(desktop, reports, *json.loads(corner))
+
+
+@pytest.mark.parametrize("browser", ["browser", "firefox"])
+def test_a_drag_is_dropped_in_pieces_and_as_one_action(desktop: Service, browser: str) -> None:
+    with open_page(desktop, browser) as page:
+        native = {"coordinate_space": "native"}
+        start, end = page.at(CARD), page.at(PLACE)
+        pieces: list[Json] = [
+            {"action": "mouse_move", "coordinate": start, **native},
+            {"action": "left_mouse_down"},
+            {"action": "mouse_move", "coordinate": end, **native},
+            {"action": "left_mouse_up"},
+        ]
+        located: list[Json] = [
+            {"action": "left_mouse_down", "coordinate": start, **native},
+            {"action": "left_mouse_up", "coordinate": end, **native},
+        ]
+        one = {"action": "left_click_drag", "path": [start, end], "duration": 0, **native}
+        dropped = [("/drop", "ace"), ("/end", "copy")]
+        for actions in (pieces, located, [one]):
+            page.click_elsewhere()
+            desktop.post("/api/v0/desktop/actions", {"actions": actions}, 200)
+            assert [page.next(), page.next()] == dropped
+            for observe in (False, {"screenshot": False}):
+                page.click_elsewhere()
+                for action in actions:
+                    desktop.act(**action, observe=observe)
+                assert [page.next(), page.next()] == dropped, observe
+
+
+def test_any_button_drags_and_clicks_several_times(desktop: Service) -> None:
+    with open_page(desktop, "browser") as page:
+        start = page.at(PAD)
+        end = [start[0] + 200, start[1] + 50]
+        # The numbers of DOM: MouseEvent.button.
+        for button, number in (("left", 0), ("middle", 1), ("right", 2)):
+            named = {"button": button, "coordinate_space": "native"}
+            desktop.act(action="left_click_drag", start_coordinate=start, coordinate=end, **named)
+            path, told = page.next()
+            assert (path, json.loads(told)) == ("/moved", [number, PAD[0] + 200, True])
+            for count, action in ((2, "double_click"), (3, "triple_click")):
+                page.click_elsewhere()
+                desktop.act(action=action, coordinate=start, **named)
+                told_of = [page.next() for _ in range(2 * count - 1)]
+                several = [json.loads(body) for path, body in told_of if path == "/several"]
+                assert several == [[number, detail] for detail in range(2, count + 1)]
