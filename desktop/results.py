@@ -80,7 +80,7 @@ class Done:
     point: Point | None = None
     native_point: Point | None = None
     clamped: bool = False
-    """True if a point lay outside of the screen and was moved to its edge."""
+    """True if a point up to two pixels outside was moved to the edge."""
     settled: str | None = None
     """``quiet``, ``ceiling`` or ``no_change``; None without ``observe``."""
     changed_fraction: float | None = None

@@ -8,6 +8,8 @@ from deskhand.desktop.capture.settle import SettleRule
 from deskhand.desktop.errors import InvalidAction
 from deskhand.desktop.fields import UNREADABLE, Json, flag, items, known, within, wrong
 from deskhand.desktop.geometry import (
+    Point,
+    Region,
     Size,
     Space,
     SpaceName,
@@ -27,6 +29,8 @@ SMALLEST_PICTURE = 16
 LONGEST_BATCH = 100
 LONGEST_SETTLE = 30_000
 MOST_IGNORED = 100
+MOST_OUTSIDE = 2
+"""Pixels by which a point may be outside; it is clamped."""
 
 SPACE_FIELDS = ("coordinate_space", "scaled_width", "scaled_height")
 _PICTURE_FIELDS = ("format", "quality", "cursor", "since")
@@ -138,7 +142,12 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     if kind is None:
         raise InvalidAction(f"Unknown action: {name}")
     known(data, _OF_ACTION)
-    values = _values(data, (*kind.needs, *kind.takes))
+    own = (*kind.needs, *kind.takes)
+    values = _values(data, own)
+    if data.get("coordinate") is not None and "coordinate" not in own:
+        # Passed over, the action would have its effect in another place than the one meant.
+        hint = "Keys go to the widget with the keyboard: click it first." if "text" in own else ""
+        raise InvalidAction(f'{name} takes no "coordinate".', hint)
     # A field that this action does not use is ignored if it is well formed: models send superfluous
     # fields, and refusing them would cost a step.
     _check_unused(data, values)
@@ -149,6 +158,8 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     # Built in the request's space first: the table knows nothing of spaces.
     action = kind.build(values)
     points = points_of(action)
+    for point in points:
+        _check_inside(point, in_space)
     return ActionRequest(
         name,
         located(action, lambda point: convert(point, in_space.size, native)),
@@ -239,6 +250,17 @@ def _values(data: Json, names: tuple[str, ...]) -> Values:
     return {
         name: FIELDS[name].read(name, data[name]) for name in names if data.get(name) is not None
     }
+
+
+def _check_inside(point: Point, in_space: Space) -> None:
+    """Refuse a point that is further outside than a model is wrong about an edge."""
+    width, height = in_space.size
+    reach = Region(-MOST_OUTSIDE, -MOST_OUTSIDE, width + MOST_OUTSIDE, height + MOST_OUTSIDE)
+    if reach.holds(point):
+        return
+    of = "grid" if in_space.name == "normalized_1000" else "screenshot"
+    message = f"({point.x}, {point.y}) is outside of the {of}, which is {width}x{height}."
+    raise InvalidAction(message, f"x is from 0 to {width - 1}, y from 0 to {height - 1}.")
 
 
 def _check_unused(data: Json, read: Values) -> None:

@@ -35,7 +35,7 @@ _PERFORMED: Json = {
     "point": _POINT,
     "native_point": _POINT,
     "model_point": described({**array(NUMBER), "minItems": 2, "maxItems": 2}, "[x, y]"),
-    "clamped": described(FLAG, "A point outside of the screen was moved to its edge."),
+    "clamped": described(FLAG, "A point up to two pixels outside was moved to the edge."),
     "told_text": TEXT,
     "typed_into": described(TEXT, "Host of the page that received a protected text."),
     "nothing_focused": described(FLAG, "No window had the keyboard: the text went nowhere."),

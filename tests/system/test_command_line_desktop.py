@@ -45,8 +45,11 @@ def test_a_script_sees_acts_and_records(fresh_plane: Service, tmp_path: Path) ->
     assert (seen["width"], seen["height"]) == (1280, 720)
     desktop = fresh_plane.get("/api/v0/desktops")["desktops"][0]["id"]
     assert run_json(fresh_plane, "click", "640", "360", "--desktop", desktop)["point"] == [640, 360]
-    clamped = deskhand(fresh_plane, "click", "5000", "10", "--button", "right")
+    clamped = deskhand(fresh_plane, "click", "1281", "10", "--button", "right")
     assert "off the screen" in clamped.stderr
+    refused = deskhand(fresh_plane, "click", "99999", "10")
+    assert refused.returncode != 0
+    assert "(99999, 10) is outside of the screenshot, which is 1280x720." in refused.stderr
     assert "type" in run_json(fresh_plane, "type", "-", text="a text\n")["output"]
     assert "key" in run_json(fresh_plane, "key", "Escape", "ctrl+a")["output"]
     # Faster than it can be sent as it comes.

@@ -49,6 +49,9 @@ def test_a_performed_action_is_described(
 def test_a_wrong_action_is_a_400_with_the_reason(shared: Service) -> None:
     refused = shared.post("/api/v0/desktop/action", {"action": "dance"}, status=400)
     assert refused["message"] == "Unknown action: dance"
+    outside = {"action": "left_click", "coordinate": [99999, 5]}
+    refused = shared.post("/api/v0/desktop/action", outside, status=400)
+    assert refused["message"] == "(99999, 5) is outside of the screenshot, which is 1280x720."
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_a_wrong_action_is_a_400_with_the_reason(shared: Service) -> None:
     [
         ({"coordinate": [0, 0]}, [0, 0], [0, 0], False),
         ({"coordinate": [853, 402]}, [853, 402], [1280, 603], False),
-        ({"coordinate": [5000, -5]}, [1279, 0], [1919, 0], True),
+        ({"coordinate": [1281, -2]}, [1279, 0], [1919, 0], True),
         (
             {"coordinate": [1919, 1079], "coordinate_space": "native"},
             [1919, 1079],

@@ -69,6 +69,19 @@ def test_a_client_looks_acts_and_runs_commands(desktop: Service, era: str) -> No
     run(desktop, scenario, era)
 
 
+def test_a_point_outside_of_the_screen_is_refused_with_its_size(desktop: Service) -> None:
+    async def scenario(client: Client) -> None:
+        outside = {"action": "left_click", "coordinate": [99999, 5]}
+        acted = await client.call_tool("computer_act", {"actions": [outside]})
+        assert acted.is_error
+        assert "(99999, 5) is outside of the screenshot, which is 1280x720." in text_of(acted)
+        edge = {"action": "mouse_move", "coordinate": [1281, 5]}
+        acted = await client.call_tool("computer_act", {"actions": [edge]})
+        assert acted.structured_content["results"][0]["clamped"] is True
+
+    run(desktop, scenario)
+
+
 def test_a_person_in_control_is_respected(desktop: Service) -> None:
     async def scenario(client: Client) -> None:
         assert desktop.http.post("/api/v0/desktop/lease", json=PRIVATE).is_success

@@ -50,6 +50,19 @@ def test_code_that_python_has_to_run_uses_our_pyautogui(
     assert osworld.act(action="cursor_position")["native_point"] == [320, 240]
 
 
+@pytest.mark.parametrize("more", ["", "; x = [1 for _ in ()]"], ids=["read", "run by Python"])
+def test_a_point_outside_of_the_screen_is_an_error(http: httpx2.Client, more: str) -> None:
+    def execute(code: str) -> str:
+        command = ["python", "-c", f"import pyautogui; {code}{more}"]
+        answer: dict[str, str] = http.post("execute", json={"command": command}).json()
+        return answer["error"]
+
+    refused = "(99999, 5) is outside of the screenshot, which is 1920x1080."
+    assert refused in execute("pyautogui.click(99999, 5)")
+    assert execute("pyautogui.moveTo(1920, 1080)") == ""
+    assert http.get("cursor_position").json() == [1919, 1079]
+
+
 def test_stdout_is_what_the_program_prints(http: httpx2.Client) -> None:
     platform = {"command": ["python", "-c", "import platform; print(platform.system())"]}
     answer = {"status": "success", "output": "Linux\n", "error": "", "returncode": 0}

@@ -70,11 +70,64 @@ def test_the_corner_is_a_coordinate_like_any_other() -> None:
 
 
 def test_a_point_is_read_in_all_three_spaces_and_the_action_has_the_native_one() -> None:
-    data = {"action": "mouse_move", "coordinate": [500, 1500]}
+    data = {"action": "mouse_move", "coordinate": [500, 1001]}
     moved = action_request({**data, "coordinate_space": "normalized_1000"}, NATIVE)
     assert moved.action == MouseMove(Point(960, 1079), 0.0)
     assert moved.point == ActionPoint(Point(500, 999), Point(960, 1079), Point(640, 719))
     assert moved.clamped
+
+
+@pytest.mark.parametrize(
+    ("point", "clamped"),
+    [((-2, -2), (0, 0)), ((1281, 721), (1279, 719)), ((1280, 5), (1279, 5)), ((7, 720), (7, 719))],
+)
+def test_a_point_just_outside_is_clamped(point: tuple[int, int], clamped: tuple[int, int]) -> None:
+    clicked = action_request({**CLICK, "coordinate": [*point]}, NATIVE)
+    assert clicked.clamped
+    assert clicked.point is not None
+    assert clicked.point.requested == clamped
+
+
+@pytest.mark.parametrize("point", [[-3, 5], [5, -3], [1282, 5], [5, 722], [99_999, 99_999]])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        {"action": "left_click"},
+        {"action": "left_mouse_down"},
+        {"action": "left_mouse_up"},
+        {"action": "left_click_drag", "start_coordinate": [5, 5]},
+    ],
+)
+def test_a_point_further_outside_is_refused_with_the_size(
+    point: list[int], rest: dict[str, Any]
+) -> None:
+    error = refused({**rest, "coordinate": point})
+    x, y = point
+    assert error.message == f"({x}, {y}) is outside of the screenshot, which is 1280x720."
+    assert error.detail == "x is from 0 to 1279, y from 0 to 719."
+
+
+def test_every_point_of_a_path_and_of_a_grid_is_checked() -> None:
+    path = {"action": "left_click_drag", "path": [[1, 1], [5000, 1], [2, 2]]}
+    assert "(5000, 1) is outside" in refused(path).message
+    grid = {**CLICK, "coordinate": [500, 1002], "coordinate_space": "normalized_1000"}
+    assert "of the grid, which is 1000x1000" in refused(grid).message
+    native = {**CLICK, "coordinate": [1921, 5], "coordinate_space": "native"}
+    assert action_request(native, NATIVE).clamped
+
+
+@pytest.mark.parametrize("action", ["type", "key", "key_down", "key_up", "hold_key"])
+def test_keys_have_no_coordinate(action: str) -> None:
+    error = refused({"action": action, "text": "a", "coordinate": [5, 5]})
+    assert error.message == f'{action} takes no "coordinate".'
+    assert error.detail == "Keys go to the widget with the keyboard: click it first."
+    assert action_request({"action": action, "text": "a", "coordinate": None}, NATIVE).name
+
+
+@pytest.mark.parametrize("action", ["wait", "screenshot", "cursor_position"])
+def test_a_coordinate_that_would_be_passed_over_is_refused(action: str) -> None:
+    error = refused({"action": action, "coordinate": [5, 5]})
+    assert (error.message, error.detail) == (f'{action} takes no "coordinate".', "")
 
 
 def test_an_action_without_a_point_has_none() -> None:

@@ -21,6 +21,7 @@ from deskhand.desktop.computer.outcomes import Outcome
 from deskhand.desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
 from deskhand.desktop.geometry import Point, Region
 from deskhand.desktop.input.events import (
+    AwaitDrop,
     ButtonPress,
     ButtonRelease,
     InputEvent,
@@ -110,13 +111,13 @@ def test_a_click_lands_where_the_model_meant() -> None:
     run(scenario())
 
 
-def test_a_point_outside_is_clamped_and_reported_as_clamped() -> None:
+def test_a_point_just_outside_is_clamped_and_reported_as_clamped() -> None:
     async def scenario() -> None:
         async with fake_desktop() as d:
-            outcome = await d.act("left_click", coordinate=[5000, -5])
+            outcome = await d.act("left_click", coordinate=[1281, -2])
             assert outcome.point == ActionPoint(Point(1279, 0), Point(1919, 0), Point(1279, 0))
             assert outcome.clamped
-            dragged = await d.act("left_click_drag", path=[[9999, 0], [5, 5]], duration=0)
+            dragged = await d.act("left_click_drag", path=[[1280, 0], [5, 5]], duration=0)
             assert dragged.point is not None
             assert dragged.point.requested == Point(5, 5)
             assert dragged.clamped
@@ -179,6 +180,21 @@ def test_a_smooth_move_begins_at_the_pointer() -> None:
             moves = [event.to for event in d.input.done if isinstance(event, PointerMotion)]
             assert len(moves) == 30
             assert all(point.x == 1919 for point in moves)
+
+    run(scenario())
+
+
+def test_a_held_pointer_moves_in_steps_from_where_it_is() -> None:
+    async def scenario() -> None:
+        async with fake_desktop() as d:
+            d.input.at = Point(1919, 0)
+            await d.act("left_mouse_down")
+            await d.act("mouse_move", coordinate=[1279, 719])
+            await d.act("left_mouse_up")
+            moves = [event.to for event in d.input.done if isinstance(event, PointerMotion)]
+            assert (len(moves), moves[-1]) == (8, Point(1919, 1079))
+            assert {point.x for point in moves} == {1919}
+            assert d.input.done[-2:] == [AwaitDrop(), ButtonRelease(1)]
 
     run(scenario())
 

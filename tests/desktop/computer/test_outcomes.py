@@ -39,7 +39,7 @@ VIEW = View(Size(1280, 720), None, PictureOptions())
         ({"action": "wait"}, None, None, "wait action performed", False),
         ({"action": "cursor_position"}, (1919, 1079), (1279, 719), "x=1279,y=719", False),
         (
-            {"action": "left_click", "coordinate": [9999, 5]},
+            {"action": "left_click", "coordinate": [1281, 5]},
             (1919, 8),
             (1279, 5),
             "left_click action performed",
