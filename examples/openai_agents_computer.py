@@ -32,10 +32,7 @@ class DeskhandComputer(AsyncComputer):  # type: ignore[misc]
         await self._desktop.mouse.double_click(x, y)
 
     async def scroll(self, x: int, y: int, scroll_x: int, scroll_y: int) -> None:
-        for pixels, ways in ((scroll_y, ("down", "up")), (scroll_x, ("right", "left"))):
-            if pixels:
-                way = {"scroll_direction": ways[pixels < 0], "scroll_pixels": abs(pixels)}
-                await self._desktop.batch({"action": "scroll", "coordinate": [x, y], **way})
+        await self._desktop.mouse.scroll(x, y, by=(scroll_x, scroll_y))
 
     async def type(self, text: str) -> None:
         await self._desktop.keyboard.type(text)

@@ -21,8 +21,6 @@ from .fields import BUTTON_NAMES
 LEFT, MIDDLE, RIGHT, BACK, FORWARD = 1, 2, 3, 8, 9
 _BUTTON_NUMBERS = (LEFT, MIDDLE, RIGHT, BACK, FORWARD)
 BUTTONS = dict(zip(BUTTON_NAMES, _BUTTON_NUMBERS, strict=True))
-# Chromium scrolls this far for one notch of the wheel.
-PIXELS_A_NOTCH = 53
 
 
 @dataclass(frozen=True)
@@ -116,12 +114,13 @@ class Drag:
 
 @dataclass(frozen=True)
 class Scroll:
-    """Turn the wheel at a point."""
+    """Turn the wheel at a point, by notches or by pixels: to the right and down, or back."""
 
     at: Point
-    direction: str
-    notches: int
+    right: int
+    down: int
     modifiers: tuple[int, ...]
+    in_pixels: bool = False
 
 
 @dataclass(frozen=True)
@@ -254,17 +253,25 @@ def _drag(values: Values) -> Action:
     return Drag(path, _seconds(values, 0.2), _modifiers(values), _button(values))
 
 
+_WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
+
+
 def _scroll(values: Values) -> Action:
-    notches = values.get("scroll_amount", 3)
-    if "scroll_pixels" in values:
-        if "scroll_amount" in values:
-            raise InvalidAction('Give "scroll_amount" or "scroll_pixels", not both.')
-        pixels = values["scroll_pixels"]
-        # Rounded to the nearest notch, but a positive number of pixels always turns the wheel.
-        notches = max(min(pixels, 1), (2 * pixels + PIXELS_A_NOTCH) // (2 * PIXELS_A_NOTCH))
+    by = [name for name in _AMOUNTS if name in values]
+    if {"scroll_x", "scroll_y"}.intersection(by):
+        if len(by) > len({"scroll_x", "scroll_y"}.intersection(by)):
+            raise InvalidAction('Give "scroll_x" and "scroll_y", or a direction, not both.')
+        right, down = (values.get(name, 0) for name in ("scroll_x", "scroll_y"))
+        return Scroll(values["coordinate"], right, down, _modifiers(values), True)
+    if {"scroll_amount", "scroll_pixels"}.issubset(by):
+        raise InvalidAction('Give "scroll_amount" or "scroll_pixels", not both.')
     # The reference demands the direction; models that leave it out mean down.
-    direction = values.get("scroll_direction", "down")
-    return Scroll(values["coordinate"], direction, notches, _modifiers(values))
+    right, down = _WAYS[values.get("scroll_direction", "down")]
+    amount = values.get("scroll_pixels", values.get("scroll_amount", 3))
+    in_pixels = "scroll_pixels" in values
+    return Scroll(
+        values["coordinate"], right * amount, down * amount, _modifiers(values), in_pixels
+    )
 
 
 def _screenshot(values: Values) -> Action:
@@ -293,6 +300,7 @@ _DURATION = ("duration", "duration_ms")
 _HELD = ("text", "modifiers")
 _SEVERAL = ("button", *_HELD)
 _PICTURE = ("format", "quality", "cursor", "since")
+_AMOUNTS = ("scroll_direction", "scroll_amount", "scroll_pixels", "scroll_x", "scroll_y")
 _AT = ("coordinate",)
 _TEXT = ("text",)
 
@@ -372,7 +380,7 @@ ACTIONS: dict[str, ActionKind] = {
         "Turn the wheel at a point; three notches down if nothing else is said.",
         _scroll,
         needs=_AT,
-        takes=("scroll_direction", "scroll_amount", "scroll_pixels", *_HELD),
+        takes=(*_AMOUNTS, *_HELD),
         failed="Scroll failed.",
     ),
     "cursor_position": ActionKind(

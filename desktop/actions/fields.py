@@ -23,6 +23,7 @@ LONGEST_PATH = 10_000
 LONGEST_DURATION = 100.0
 MOST_HOSTS = 16
 MOST_NOTCHES = 1_000
+MOST_PIXELS = 100_000
 BUTTON_NAMES = ("left", "middle", "right", "back", "forward")
 DIRECTIONS = ("up", "down", "left", "right")
 
@@ -103,6 +104,7 @@ def _short_enough(name: str, value: float, most: str) -> float:
 
 _POINT: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2}
 _REGION: Json = {"type": "array", "items": {"type": "integer"}, "minItems": 4, "maxItems": 4}
+_PIXELS: Json = {"type": "integer", "minimum": -MOST_PIXELS, "maximum": MOST_PIXELS}
 
 # The error messages of the readers are part of the contract: the cases of the reference check them
 # word by word.
@@ -204,10 +206,18 @@ FIELDS: dict[str, Field] = {
         {
             "type": "integer",
             "minimum": 0,
-            "maximum": 100_000,
-            "description": "About so many pixels, instead of notches.",
+            "maximum": MOST_PIXELS,
+            "description": "Pixels, instead of notches: to the nearest notch, but at least one.",
         },
-        within(0, 100_000),
+        within(0, MOST_PIXELS),
+    ),
+    "scroll_x": Field(
+        {**_PIXELS, "description": "Pixels to the right, instead of a direction."},
+        within(-MOST_PIXELS, MOST_PIXELS),
+    ),
+    "scroll_y": Field(
+        {**_PIXELS, "description": "Pixels down, instead of a direction."},
+        within(-MOST_PIXELS, MOST_PIXELS),
     ),
     "region": Field(
         {**_REGION, "description": "Part of the screen, [x1, y1, x2, y2], half open."}, region

@@ -6,8 +6,10 @@ events of their own, so that the caller waits and cancels between events, never 
 
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
+from deskhand.desktop.capture.diff import USUAL_SCROLL
 from deskhand.desktop.geometry import Point
 from deskhand.desktop.input.events import (
     AwaitDrag,
@@ -50,7 +52,7 @@ _SHORTEST_DRAG = _FEWEST_STEPS / _STEPS_A_SECOND
 # Chromium counts clicks with one time stamp, in milliseconds, as one click.
 _BETWEEN_CLICKS = 0.02
 # The X protocol reports a notch of the wheel as a click of one of these buttons.
-_WHEEL = {"up": 4, "down": 5, "left": 6, "right": 7}
+_UP, _DOWN, _LEFT, _RIGHT = 4, 5, 6, 7
 
 
 def moves_along(action: Action, held: bool) -> bool:
@@ -121,11 +123,48 @@ def _mouse(
         case Drag():
             yield from _drag(action)
         case _:
-            wheel = _WHEEL[action.direction]
             yield PointerMotion(action.at)
-            yield from _held(
-                action.modifiers, [ButtonPress(wheel), ButtonRelease(wheel)] * action.notches
-            )
+            yield from _held(action.modifiers, _turns(in_notches(action)))
+
+
+def first_notches(scroll: Scroll) -> tuple[Scroll, ...]:
+    """Return the first notch of each direction of a scroll."""
+    right, down = _sign(scroll.right), _sign(scroll.down)
+    return tuple(
+        replace(scroll, right=x, down=y, in_pixels=False)
+        for x, y in ((0, down), (right, 0))
+        if x or y
+    )
+
+
+def in_notches(scroll: Scroll, right: int = 0, down: int = 0) -> Scroll:
+    """Return a scroll in notches.
+
+    ``right`` and ``down`` are the pixels of one notch to the side and down, 0 where unknown. A
+    positive number of pixels is at least one notch.
+    """
+    if not scroll.in_pixels:
+        return scroll
+    across, along = (
+        _sign(pixels) * max(min(abs(pixels), 1), round(abs(pixels) / (notch or USUAL_SCROLL)))
+        for pixels, notch in ((scroll.right, right), (scroll.down, down))
+    )
+    return replace(scroll, right=across, down=along, in_pixels=False)
+
+
+def _sign(number: int) -> int:
+    return (number > 0) - (number < 0)
+
+
+def _turns(scroll: Scroll) -> Iterator[InputEvent]:
+    """Yield the notches, those of two directions mixed evenly."""
+    across, along = abs(scroll.right), abs(scroll.down)
+    wheels = [
+        ((step + 0.5) / across, _RIGHT if scroll.right > 0 else _LEFT) for step in range(across)
+    ]
+    wheels += [((step + 0.5) / along, _DOWN if scroll.down > 0 else _UP) for step in range(along)]
+    for _, wheel in sorted(wheels):
+        yield from (ButtonPress(wheel), ButtonRelease(wheel))
 
 
 def _clicks(button: int, count: int) -> list[InputEvent]:

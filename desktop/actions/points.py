@@ -46,6 +46,14 @@ def located(action: Action, to_native: Callable[[Point], Point]) -> Action:
             return action
 
 
+def scaled_scroll(action: Action, from_: Size, to: Size) -> Action:
+    """Return a scroll in pixels of one size as one in those of another; all else as it is."""
+    if not isinstance(action, Scroll) or not action.in_pixels:
+        return action
+    right = round(action.right * to.width / from_.width)
+    return replace(action, right=right, down=round(action.down * to.height / from_.height))
+
+
 def requested_point(point: Point, space: Space, native: Size) -> ActionPoint:
     """Convert a point that a request names; a point outside lands on the nearest edge."""
     on_screen = convert(point, space.size, native)

@@ -22,7 +22,7 @@ from deskhand.desktop.screenshots.options import PictureOptions, View, view
 
 from .catalog import ACTIONS, Action, Screenshot, Values, picture_options
 from .fields import FIELDS, region, text
-from .points import ActionPoint, located, points_of, requested_point
+from .points import ActionPoint, located, points_of, requested_point, scaled_scroll
 
 SPACES: tuple[SpaceName, ...] = ("model", "native", "normalized_1000")
 SMALLEST_PICTURE = 16
@@ -160,9 +160,10 @@ def _action(data: Json, native: Size, in_space: Space, observe: Observe | None) 
     points = points_of(action)
     for point in points:
         _check_inside(point, in_space)
+    native_action = located(action, lambda point: convert(point, in_space.size, native))
     return ActionRequest(
         name,
-        located(action, lambda point: convert(point, in_space.size, native)),
+        scaled_scroll(native_action, in_space.size, native),
         in_space,
         values.get("text"),
         observe,

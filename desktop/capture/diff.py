@@ -1,4 +1,4 @@
-"""Difference of two frames, limited to the damaged regions."""
+"""Difference of two frames in the damaged regions, and the distance of a scroll between them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -6,13 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from deskhand.desktop.geometry import Region, Size, whole
+from deskhand.desktop.geometry import Point, Region, Size, whole
 
 from .frames import Frame
 from .settle import around, joined
 
 # Regions of one result; further ones are joined to one, so that the result stays short.
 MOST_REGIONS = 16
+USUAL_SCROLL = 120
+"""Pixels that Chromium scrolls for one notch of the wheel."""
+# Bands of content to each side of the point, and the width of one in pixels.
+_BANDS, _BAND = 3, 64
+# Less is no notch, but what was left at the end of a page.
+_LEAST_SCROLL, _MOST_SCROLL = 16, 600
+_LEAST_FITS = 8
+# The hash of a line of pixels is the sum of their products with the powers of an odd number.
+_WEIGHTS = np.cumprod(np.full(_BAND, 0x9E3779B97F4A7C15, np.uint64))
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,45 @@ def changes(before: Frame, after: Frame, painted: Iterable[Region]) -> Changes:
             count += pixels
             found.append(_box(differs, region))
     return Changes(count / (width * height), _few(found))
+
+
+def scrolled_by(before: Frame, after: Frame, at: Point, *, sideways: bool = False) -> int:
+    """Return by how many pixels the content around a point has moved up, or left; 0 if unknown.
+
+    ``sideways`` for left. A pattern that repeats itself fits several distances: the one nearest
+    to `USUAL_SCROLL` counts.
+    """
+    old, new = (np.ascontiguousarray(f.pixels).view(np.uint32)[..., 0] for f in (before, after))
+    if old.shape != new.shape:
+        return 0
+    x, y = at
+    if sideways:
+        old, new, x = old.T, new.T, y
+    length = len(old)
+    fits, possible = np.zeros(length, int), 0
+    # Some of the bands may be beside of what is scrolled, or in a part of it that has no content.
+    for band in range(-_BANDS, _BANDS):
+        columns = slice(max(0, x + band * _BAND), max(0, x + (band + 1) * _BAND))
+        first, last = (part[:, columns] & np.uint32(0x00FFFFFF) for part in (old, new))
+        if not last.size:
+            continue
+        weights = _WEIGHTS[: last.shape[1]]
+        source, target = ((part * weights).sum(axis=1) for part in (first, last))
+        rows = np.flatnonzero((source != target) & (last != last[:, :1]).any(axis=1))
+        possible += len(rows)
+        for distance in range(_LEAST_SCROLL, min(length, _MOST_SCROLL)):
+            from_ = rows + distance
+            inside = from_ < length
+            fits[distance] += np.count_nonzero(source[from_[inside]] == target[rows[inside]])
+    # A few lines are alike by chance.
+    fits[fits < max(_LEAST_FITS, possible // 4)] = 0
+    distances = np.flatnonzero(fits)
+    if not distances.size:
+        return 0
+    # The further the scroll, the fewer lines are seen before and after it.
+    lines = fits[distances] / (2 * _BANDS) + distances
+    distances = distances[lines >= lines.max() * 0.9]
+    return int(distances[np.argmin(np.abs(distances - USUAL_SCROLL))])
 
 
 def _inside(painted: Iterable[Region], size: Size) -> Iterator[Region]:

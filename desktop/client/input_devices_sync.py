@@ -92,14 +92,20 @@ class Mouse:
         notches: int = 3,
         *,
         pixels: int | None = None,
+        by: tuple[int, int] | None = None,
         observe: bool = False,
     ) -> Done:
-        """Turn the wheel at a point, by notches or by approximately ``pixels``."""
-        amount = {"scroll_amount": notches} if pixels is None else {"scroll_pixels": pixels}
-        at = [x, y]
-        return self._transport.act(
-            "scroll", observe, coordinate=at, scroll_direction=direction, **amount
-        )
+        """Turn the wheel at a point: by notches, by ``pixels``, or ``by`` pixels right and down.
+
+        Pixels are those of the points. The screen has scrolled by them to half a notch.
+        """
+        amount: dict[str, Any]
+        if by is not None:
+            amount = {"scroll_x": by[0], "scroll_y": by[1]}
+        else:
+            amount = {"scroll_amount": notches} if pixels is None else {"scroll_pixels": pixels}
+            amount["scroll_direction"] = direction
+        return self._transport.act("scroll", observe, coordinate=[x, y], **amount)
 
 
 def _place(x: int | None, y: int | None) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from deskhand.desktop.actions.catalog import (
     Click,
     CursorPosition,
     Screenshot,
+    Scroll,
     Type,
     Wait,
 )
@@ -353,7 +354,7 @@ class Computer:
             try:
                 types = isinstance(request.action, Type)
                 nowhere = types and await self.observer.nothing_focused()
-                send = partial(self._send_events, caller)
+                send = partial(self._send, caller)
                 check = partial(self._access.check_act, caller.chat_id)
                 host = await self._typing_policy.perform(request.action, send, check)
                 # A window may have got the keyboard meanwhile, and some of the text.
@@ -375,6 +376,12 @@ class Computer:
         if nowhere:
             return replace(outcome, output=NOWHERE, nothing_focused=True)
         return replace(outcome, typed_into=host)
+
+    async def _send(self, caller: Caller, action: Action) -> None:
+        send = partial(self._send_events, caller)
+        if isinstance(action, Scroll):
+            action = await self.observer.begun_scroll(action, send)
+        await send(action)
 
     async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only motion in steps starts where the pointer is; reading its position costs a round trip.

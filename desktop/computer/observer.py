@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
+from deskhand.desktop.actions.catalog import Scroll
+from deskhand.desktop.actions.plan import first_notches, in_notches
 from deskhand.desktop.actions.requests import Observe
-from deskhand.desktop.capture.diff import changes
+from deskhand.desktop.capture.diff import changes, scrolled_by
 from deskhand.desktop.capture.frames import Damage, Frame, Pointer
 from deskhand.desktop.capture.settle import Settle, SettleRule, Verdict
 from deskhand.desktop.geometry import Point, Region, Size
@@ -25,6 +27,8 @@ T = TypeVar("T")
 _EFFECT_SECONDS = 0.25
 # Damage is remembered for this long; what moved before that must be seen moving again.
 _JUST_BEFORE = 1.0
+# A smooth scroll is a row of paints; on a busy machine they are far apart.
+_SCROLLING = SettleRule(quiet=0.15, small_quiet=0.15, longest=1.5, grace=0.3)
 
 
 class DamageWatch(Protocol):
@@ -210,6 +214,37 @@ class Observer:
             focused_before=window,
             frame_before=named,
         )
+
+    async def begun_scroll(
+        self, scroll: Scroll, turn: Callable[[Scroll], Awaitable[None]]
+    ) -> Scroll:
+        """Return a scroll in notches; of one in pixels, what is left after the first notch.
+
+        Programs scroll by different distances for a notch, so the first one is measured; ``turn``
+        performs it. With a modifier the wheel seldom scrolls: Control changes the size of a page.
+        """
+        if not scroll.in_pixels or scroll.modifiers:
+            return in_notches(scroll)
+        moved = dict.fromkeys(("right", "down"), 0)
+        firsts = first_notches(scroll)
+        for first in firsts:
+            moved["right" if first.right else "down"] = await self._scrolled(first, turn)
+        whole = in_notches(scroll, **moved)
+        for first in firsts:
+            whole = replace(whole, right=whole.right - first.right, down=whole.down - first.down)
+        return whole
+
+    async def _scrolled(self, notch: Scroll, turn: Callable[[Scroll], Awaitable[None]]) -> int:
+        """Turn the wheel by a notch, and return the distance in pixels; 0 if unknown."""
+        async with self._watching() as watch:
+            before = await self._run(self._screen.frame)
+            await turn(notch)
+            settle = Settle(_SCROLLING, self._clock())
+            await self._settled(settle, watch)
+        after = await self._run(self._screen.frame)
+        # Back by a distance is the same as forth from the later frame to the earlier one.
+        pair = (before, after) if notch.right + notch.down > 0 else (after, before)
+        return await self._run(lambda: scrolled_by(*pair, notch.at, sideways=notch.right != 0))
 
     @asynccontextmanager
     async def watching(self) -> AsyncIterator[tuple[DamageWatch, Frame]]:

@@ -40,7 +40,7 @@ _PICTURES = ("screenshot", "zoom")
 ACTION_NAMES = tuple(name for name in ACTIONS if name not in _PICTURES)
 ACTION_FIELDS = (
     *("coordinate", "text", "modifiers", "start_coordinate", "path", "button", "duration"),
-    *("scroll_direction", "scroll_amount"),
+    *("scroll_direction", "scroll_amount", "scroll_x", "scroll_y"),
 )
 """Fields of actions that are offered; the service also accepts the others of the table."""
 

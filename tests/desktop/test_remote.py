@@ -94,6 +94,9 @@ def test_the_mouse_does_all_that_a_mouse_does() -> None:
         await mouse.scroll(3, 3, "left", pixels=53)
         assert service.input.done.count(ButtonPress(4)) == 2
         assert service.input.done.count(ButtonPress(6)) == 1
+        await mouse.scroll(3, 3, by=(160, -80))
+        assert service.input.done.count(ButtonPress(4)) == 2 + 1
+        assert service.input.done.count(ButtonPress(7)) == 2
 
     run(scenario)
 

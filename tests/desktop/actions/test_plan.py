@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deskhand.desktop.actions.plan import batches, moves_along, plan
+from deskhand.desktop.actions.catalog import Scroll
+from deskhand.desktop.actions.plan import (
+    batches,
+    first_notches,
+    in_notches,
+    moves_along,
+    plan,
+)
 from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.geometry import Point, Size
 from deskhand.desktop.input.events import (
@@ -108,6 +115,19 @@ def events(
                 "modifiers": ["shift"],
             },
             [CORNER, KeyPress(SHIFT), ButtonPress(7), ButtonRelease(7), KeyRelease(SHIFT)],
+        ),
+        (
+            "scroll",
+            {"coordinate": [1279, 719], "scroll_x": 200, "scroll_y": -400},
+            # Of 120 pixels a notch, where a pixel of the model is one and a half: 2 and 5 notches.
+            [
+                CORNER,
+                *(ButtonPress(4), ButtonRelease(4)),
+                *(ButtonPress(7), ButtonRelease(7)),
+                *(ButtonPress(4), ButtonRelease(4)) * 3,
+                *(ButtonPress(7), ButtonRelease(7)),
+                *(ButtonPress(4), ButtonRelease(4)),
+            ],
         ),
         ("wait", {"duration": 1.5}, [Pause(1.5)]),
         ("screenshot", {}, []),
@@ -223,3 +243,26 @@ def test_long_runs_are_cut_into_pieces() -> None:
     taps = [Tap(i) for i in range(7)]
     assert [len(b) for b in batches(taps, most=3) if isinstance(b, list)] == [3, 3, 1]
     assert [len(b) for b in batches(taps[:6], most=3) if isinstance(b, list)] == [3, 3]
+
+
+@pytest.mark.parametrize(
+    ("asked", "notch", "notches"),
+    [
+        *((pixels, 0, notches) for pixels, notches in ((120, 1), (480, 4), (700, 6), (-61, -1))),
+        *((pixels, 57, notches) for pixels, notches in ((120, 2), (480, 8), (700, 12), (-85, -1))),
+        *((1, 0, 1), (-1, 300, -1), (0, 57, 0)),
+    ],
+)
+def test_a_scroll_by_pixels_has_the_nearest_notches(asked: int, notch: int, notches: int) -> None:
+    down = Scroll(HERE, 0, asked, (), True)
+    assert in_notches(down, down=notch) == Scroll(HERE, 0, notches, ())
+    right = Scroll(HERE, asked, 0, (), True)
+    assert in_notches(right, right=notch) == Scroll(HERE, notches, 0, ())
+    assert in_notches(Scroll(HERE, 0, 3, ()), down=57) == Scroll(HERE, 0, 3, ())
+
+
+def test_each_direction_of_a_scroll_has_a_first_notch() -> None:
+    down, left = Scroll(HERE, 0, 1, ()), Scroll(HERE, -1, 0, ())
+    assert first_notches(Scroll(HERE, -300, 400, (), True)) == (down, left)
+    assert first_notches(Scroll(HERE, 0, 400, (), True)) == (down,)
+    assert first_notches(Scroll(HERE, 0, 0, (), True)) == ()

@@ -1,12 +1,13 @@
 from typing import Any
 
-from deskhand.desktop.actions.catalog import ACTIONS
+from deskhand.desktop.actions.catalog import ACTIONS, Scroll
 from deskhand.desktop.actions.points import (
     ActionPoint,
     located,
     pointer_point,
     points_of,
     requested_point,
+    scaled_scroll,
 )
 from deskhand.desktop.geometry import Point, Size, space
 
@@ -67,3 +68,13 @@ def test_points_of_an_action() -> None:
     assert points_of(build("left_mouse_up", coordinate=AT)) == (AT,)
     assert points_of(build("left_mouse_up")) == ()
     assert points_of(build("wait")) == ()
+
+
+def test_a_scroll_by_pixels_is_converted_as_points_are() -> None:
+    scroll = build("scroll", coordinate=AT, scroll_x=-100, scroll_y=200)
+    scaled = scaled_scroll(scroll, Size(1280, 720), NATIVE)
+    assert scaled == Scroll(AT, -150, 300, (), True)
+    notches = build("scroll", coordinate=AT)
+    assert scaled_scroll(notches, Size(1280, 720), NATIVE) is notches
+    click = build("left_click", coordinate=AT)
+    assert scaled_scroll(click, Size(1280, 720), NATIVE) is click

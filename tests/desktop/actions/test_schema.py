@@ -33,6 +33,8 @@ EXAMPLES: dict[str, Any] = {
     "scroll_direction": "up",
     "scroll_amount": 2,
     "scroll_pixels": 100,
+    "scroll_x": -5,
+    "scroll_y": 100,
     "region": [1, 2, 3, 4],
     "format": "jpeg",
     "quality": 50,

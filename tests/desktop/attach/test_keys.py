@@ -57,7 +57,7 @@ def test_every_character_that_cannot_be_typed_is_named_once() -> None:
         HoldKey(chord("a"), 1.0),
         Click(AT, LEFT, 2, chord("ctrl").keysyms),
         Drag((AT, AT), 0.1, ()),
-        Scroll(AT, "up", 1, ()),
+        Scroll(AT, 0, -1, ()),
         ButtonDown(LEFT),
         Wait(1.0),
     ],

@@ -2,9 +2,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from deskhand.desktop.capture.diff import MOST_REGIONS, changes
+from deskhand.desktop.capture.diff import MOST_REGIONS, changes, scrolled_by
 from deskhand.desktop.capture.frames import Frame
-from deskhand.desktop.geometry import Region, Size, whole
+from deskhand.desktop.geometry import Point, Region, Size, whole
 from tests.desktop.fakes import SMALL, frame
 
 PIXELS = SMALL.width * SMALL.height
@@ -81,3 +81,41 @@ def test_very_many_paints_are_compared_as_fewer() -> None:
     after = replace(frame(screen, 1, spots[-1], spots[0]))
     found = changes(frame(screen, 0), after, spots)
     assert found.fraction == 2 / (400 * 300)
+
+
+RANDOM = np.random.default_rng(5)
+CONTENT = RANDOM.integers(0, 255, (900, 500, 4), np.uint8)
+MIDDLE = Point(250, 200)
+
+
+def shown(top: int, left: int = 0, counter: int = 0) -> Frame:
+    """Return a window on the content, between a heading and a column that do not move."""
+    pixels = np.full((400, 500, 4), 255, np.uint8)
+    pixels[40:, 100:] = CONTENT[top : top + 360, left : left + 400]
+    pixels[:40], pixels[40:, :100] = CONTENT[:40], CONTENT[:360, :100]
+    return Frame(pixels, counter, 0.0)
+
+
+def test_the_distance_of_a_scroll_is_that_of_its_content() -> None:
+    for distance in (16, 57, 98, 120, 250):
+        assert scrolled_by(shown(100), shown(100 + distance), MIDDLE) == distance
+    # Beside the column, some of the bands do not move.
+    assert scrolled_by(shown(100), shown(198), Point(110, 200)) == 98
+    assert scrolled_by(shown(100, 10), shown(100, 64), MIDDLE, sideways=True) == 54
+
+
+def test_a_scroll_that_is_not_seen_has_no_distance() -> None:
+    assert scrolled_by(shown(100), shown(100), MIDDLE) == 0
+    # Back, by less than a notch, further than the window shows, or another content.
+    for other in (60, 105, 480):
+        assert scrolled_by(shown(100), shown(other), MIDDLE) == 0
+    assert scrolled_by(shown(100), frame(SMALL, 1), MIDDLE) == 0
+    blank = Frame(np.full((400, 500, 4), 255, np.uint8), 0, 0.0)
+    assert scrolled_by(shown(100), blank, MIDDLE) == 0
+
+
+def test_content_that_repeats_itself_has_scrolled_as_usual() -> None:
+    lines = np.tile(CONTENT[:20], (40, 1, 1))
+    before, after = Frame(lines[:400], 0, 0.0), Frame(lines[7:407], 1, 0.0)
+    assert scrolled_by(after, before, MIDDLE) == 113
+    assert scrolled_by(before, after, MIDDLE) == 127

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 from deskhand.desktop.actions.catalog import ActionRecord
@@ -15,7 +16,7 @@ from deskhand.desktop.actions.requests import (
     batch_request,
     picture_of,
 )
-from deskhand.desktop.capture.frames import Damage
+from deskhand.desktop.capture.frames import Damage, Frame
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.computer.outcomes import Outcome
 from deskhand.desktop.errors import ActionFailed, DisplayGone, QueueFull, UntypableText
@@ -195,6 +196,52 @@ def test_a_held_pointer_moves_in_steps_from_where_it_is() -> None:
             assert (len(moves), moves[-1]) == (8, Point(1919, 1079))
             assert {point.x for point in moves} == {1919}
             assert d.input.done[-2:] == [AwaitDrop(), ButtonRelease(1)]
+
+    run(scenario())
+
+
+LINES = np.random.default_rng(3).integers(0, 255, (2000, 1920, 4), np.uint8)
+
+
+class ScrolledPage:
+    """A page on the screen of a fake desktop that scrolls ``notch`` pixels with the wheel."""
+
+    def __init__(self, d: FakeDesktop, notch: int) -> None:
+        self._d, self._notch = d, notch
+        self.top = 500
+        self._show()
+        d.input.refuse = self._turn
+
+    def _turn(self, event: InputEvent) -> None:
+        if isinstance(event, ButtonPress) and event.button in (4, 5):
+            self.top += self._notch if event.button == 5 else -self._notch
+            self._show()
+
+    def _show(self) -> None:
+        shown = LINES[self.top : self.top + NATIVE.height]
+        self._d.screen.shown = Frame(shown, self._d.screen.shown.counter + 1, self._d.clock.now)
+
+
+@pytest.mark.parametrize(("asked", "notches"), [(400, 7), (-57, -1), (10, 1), (0, 0)])
+def test_a_scroll_by_pixels_is_measured_at_its_first_notch(asked: int, notches: int) -> None:
+    async def scenario() -> None:
+        async with fake_desktop() as d:
+            page = ScrolledPage(d, 57)
+            await d.act("scroll", coordinate=[960, 540], coordinate_space="native", scroll_y=asked)
+            assert page.top == 500 + 57 * notches
+            assert all(watch.closed for watch in d.screen.watches)
+
+    run(scenario())
+
+
+def test_a_wheel_with_a_modifier_is_not_measured() -> None:
+    async def scenario() -> None:
+        async with fake_desktop() as d:
+            page = ScrolledPage(d, 57)
+            at = {"coordinate": [960, 540], "coordinate_space": "native"}
+            await d.act("scroll", **at, scroll_y=400, text="ctrl")
+            assert page.top == 500 + 57 * 3
+            assert d.screen.watches == []
 
     run(scenario())
 

@@ -48,6 +48,8 @@ likely: dict[str, st.SearchStrategy[Any]] = {
     "scroll_direction": st.sampled_from(["up", "down", "left", "right", "in"]),
     "scroll_amount": st.integers(-1, 20),
     "scroll_pixels": st.integers(-1, 500),
+    "scroll_x": st.integers(-500, 500),
+    "scroll_y": st.integers(-500, 500),
     "region": st.tuples(small, small, small, small).map(list),
     "coordinate_space": st.sampled_from(["model", "native", "normalized_1000", "own"]),
     "scaled_width": st.integers(0, 2000),

@@ -31,9 +31,15 @@ SETTLE_MS = 3000
 LONGEST_SECONDS = 100
 MOST_REPEATS = 100
 MOST_NOTCHES = 100
-DIRECTIONS = ("up", "down", "left", "right")
+MOST_PIXELS = 10_000
+Direction = Literal["up", "down", "left", "right"]
+DIRECTIONS: tuple[Direction, ...] = ("up", "down", "left", "right")
 REFUSED = "refused_input"
 """Member of a call that a provider's adapter could not convert; ``problem`` is the reason."""
+
+
+PIXELS_A_NOTCH = 80
+"""Pixels of the screenshot by which a browser usually scrolls for one notch of the wheel."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,17 @@ def desktop_call(member: str, arguments: object) -> DesktopCall:
     return row.build({name: value for name, value in given.items() if value is not None})
 
 
+def distance_of(scroll: Mapping[str, Any]) -> tuple[Direction, int]:
+    """Return the direction of a ``scroll`` and its usual pixels; of two directions, the further."""
+    right, down = (int(scroll.get(name) or 0) for name in ("scroll_x", "scroll_y"))
+    if abs(right) > abs(down):
+        return "right" if right > 0 else "left", abs(right)
+    if down:
+        return "down" if down > 0 else "up", abs(down)
+    notches = scroll.get("scroll_amount", 1)
+    return scroll.get("scroll_direction", "down"), int(notches * PIXELS_A_NOTCH)
+
+
 def _text(name: str, value: Any) -> str:
     if not any_text(name, value):
         raise wrong(name, "a text, not empty")
@@ -113,6 +130,10 @@ def _numbers(count: int, shape: str) -> Reader:
         return [int(number) for number in value]
 
     return read
+
+
+def _pixels(name: str, value: Any) -> int:
+    return int(between(-MOST_PIXELS, MOST_PIXELS)(name, value))
 
 
 def _path(name: str, value: Any) -> list[list[int]]:
@@ -150,6 +171,9 @@ FIELDS: Mapping[str, Field] = {
     "scroll_amount": Field(
         {"type": "integer", "description": "Notches of the wheel."}, between(0, MOST_NOTCHES)
     ),
+    # Pixels of the screenshot, to the right and down: for models that scroll by them.
+    "scroll_x": Field({"type": "integer"}, _pixels),
+    "scroll_y": Field({"type": "integer"}, _pixels),
     "duration": Field(
         {"type": "number", "description": "Seconds, for wait and hold_key."},
         between(0, LONGEST_SECONDS),
@@ -208,6 +232,11 @@ def _wait(given: Json) -> DesktopCall:
 
 
 def _scroll(given: Json) -> DesktopCall:
+    if {"scroll_x", "scroll_y"} & given.keys():
+        return _pointed("scroll", "Scrolled.")(given)
+    for needed in ("scroll_direction", "scroll_amount"):
+        if needed not in given:
+            raise unusable(needed, f"scroll: {needed} is required")
     given = {**given, "scroll_amount": int(given["scroll_amount"])}
     return _pointed("scroll", f"Scrolled {given['scroll_direction']}.")(given)
 
@@ -243,7 +272,9 @@ MEMBERS: Mapping[str, _Member] = {
     "forward_click": _Member(
         _pointed("forward_click", "Clicked with the forward button."), takes=_CLICK
     ),
-    "scroll": _Member(_scroll, needs=("scroll_direction", "scroll_amount"), takes=_CLICK),
+    "scroll": _Member(
+        _scroll, takes=("scroll_direction", "scroll_amount", "scroll_x", "scroll_y", *_CLICK)
+    ),
     "key": _Member(_key, needs=("text",), takes=("repeat",)),
     "hold_key": _Member(_hold, needs=("text", "duration")),
     "key_down": _Member(_key_down, needs=("text",)),

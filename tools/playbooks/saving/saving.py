@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from deskhand.tools.conversation.step_target import StepTarget
+from deskhand.tools.kit.support.computer_calls import PIXELS_A_NOTCH, distance_of
 from deskhand.tools.kit.support.refused_tools import is_looking
 from deskhand.tools.playbooks.errors import NotReplayable
 from deskhand.tools.playbooks.playbook import (
@@ -160,8 +161,8 @@ class _Conversion:
             case "back_click" | "forward_click":
                 return PlaybookStep("key", intent, keys=_PRESSED[step.name])
             case "scroll":
-                amount = max(1, int(given["scroll_amount"]))
-                direction = given["scroll_direction"]
+                direction, pixels = distance_of(given)
+                amount = max(1, round(pixels / PIXELS_A_NOTCH))
                 return PlaybookStep("scroll", intent, target, direction=direction, amount=amount)
             case "execute":
                 return _command(step, intent)

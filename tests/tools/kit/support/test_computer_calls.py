@@ -6,7 +6,7 @@ from deskhand.desktop.actions.requests import action_request
 from deskhand.desktop.errors import BadField
 from deskhand.desktop.geometry import Size
 from deskhand.tools.agents.scripted.anthropic.protocol import MEMBERS as PROTOCOL_MEMBERS
-from deskhand.tools.kit.support.computer_calls import MEMBERS, REFUSED, desktop_call
+from deskhand.tools.kit.support.computer_calls import MEMBERS, REFUSED, desktop_call, distance_of
 
 Json = dict[str, Any]
 
@@ -39,6 +39,7 @@ GOOD: list[tuple[str, Json, Json]] = [
         {**AT, "scroll_direction": "left", "scroll_amount": 5.0},
         {**AT, "scroll_direction": "left", "scroll_amount": 5},
     ),
+    ("scroll", {**AT, "scroll_x": 5.5, "scroll_y": -3}, {**AT, "scroll_x": 5, "scroll_y": -3}),
     ("type", {"text": "Grüezi\n"}, {"text": "Grüezi\n"}),
     ("key", {"text": "ctrl+s"}, {"text": "ctrl+s"}),
     ("key", {"text": "Down", "repeat": 3}, {"text": "Down Down Down"}),
@@ -107,6 +108,8 @@ def test_waiting_and_holding_have_a_duration() -> None:
         ("key", {"text": "a", "repeat": 0}, "1 to 100"),
         ("scroll", {"scroll_direction": "in", "scroll_amount": 1}, "up, down, left, right"),
         ("scroll", {"scroll_direction": "up"}, "scroll_amount is required"),
+        ("scroll", {}, "scroll_direction is required"),
+        ("scroll", {"scroll_y": 10_001}, "scroll_y must be"),
     ],
 )
 def test_wrong_input_is_an_error_for_the_model(member: str, arguments: Json, word: str) -> None:
@@ -161,3 +164,18 @@ def test_an_input_that_is_no_object_or_was_refused_is_named(
     with pytest.raises(BadField) as refused:
         desktop_call(member, arguments)
     assert sentence in refused.value.sentence
+
+
+@pytest.mark.parametrize(
+    ("scroll", "found"),
+    [
+        ({"scroll_direction": "left", "scroll_amount": 2.0}, ("left", 160)),
+        ({}, ("down", 80)),
+        ({"scroll_x": 5, "scroll_y": None}, ("right", 5)),
+        ({"scroll_x": -5, "scroll_y": 3}, ("left", 5)),
+        ({"scroll_x": -5, "scroll_y": 7}, ("down", 7)),
+        ({"scroll_y": -7}, ("up", 7)),
+    ],
+)
+def test_a_scroll_has_a_direction_and_a_distance(scroll: Json, found: tuple[str, int]) -> None:
+    assert distance_of(scroll) == found

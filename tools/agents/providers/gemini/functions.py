@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 
 from deskhand.desktop.errors import BadField
 from deskhand.desktop.fields import Field, Fields, Json, anything
-from deskhand.tools.kit.support.computer_calls import REFUSED, desktop_call
+from deskhand.tools.kit.support.computer_calls import REFUSED, desktop_call, distance_of
 
 from .grid import to_grid, to_pixel
 
@@ -26,9 +26,6 @@ SAFETY = "safety_decision"
 MEANT_FOR_US = frozenset({INTENT, SAFETY})
 """Arguments of every function that are about the call, and not for the computer."""
 
-PIXELS_A_NOTCH = 53
-"""A browser scrolls that far for one notch of the wheel, as the desktop service counts it."""
-MOST_NOTCHES = 100
 LONGEST_WAIT = 100
 USUAL_MAGNITUDE = 400
 OLD_MAGNITUDE = 800
@@ -122,11 +119,12 @@ class _Arguments:
     def turn(self, usual: int) -> Json:
         direction = self._given["direction"]
         magnitude = self.get("magnitude", usual)
-        if not _is_number(magnitude):
+        way = _WAYS.get(direction) if isinstance(direction, str) else None
+        if way is None or not _is_number(magnitude):
             return {"scroll_direction": direction, "scroll_amount": magnitude}
-        pixels = to_pixel(magnitude, self._size[0 if direction in ("left", "right") else 1])
-        notches = min(max(round(pixels / PIXELS_A_NOTCH), 1), MOST_NOTCHES)
-        return {"scroll_direction": direction, "scroll_amount": notches}
+        field, sign = way
+        pixels = to_pixel(magnitude, self._size[0 if field == "scroll_x" else 1])
+        return {field: sign * max(pixels, 1)}
 
     def chord(self, name: str) -> str:
         """Return keys that are pressed together; models send a list, or a text with ``+``."""
@@ -139,6 +137,12 @@ class _Arguments:
         return MemberCall("type", {"text": text + end if isinstance(text, str) else text})
 
 
+_WAYS = {
+    "left": ("scroll_x", -1),
+    "right": ("scroll_x", 1),
+    "up": ("scroll_y", -1),
+    "down": ("scroll_y", 1),
+}
 Reader = Callable[[_Arguments], tuple[MemberCall, ...]]
 _ANY = Field({}, anything)
 
@@ -266,9 +270,8 @@ def _grid_point(value: object, size: Size) -> Json:
 
 
 def _turn(arguments: Mapping[str, Any], size: Size) -> Json:
-    direction = str(arguments.get("scroll_direction", "down"))
+    direction, pixels = distance_of(arguments)
     side = size[0 if direction in ("left", "right") else 1]
-    pixels = int(arguments.get("scroll_amount", 1)) * PIXELS_A_NOTCH
     return {"direction": direction, "magnitude": to_grid(pixels, side)}
 
 

@@ -1,7 +1,7 @@
 """Conversion of OpenAI's computer actions to the calls that our computer tool performs. Pure.
 
-One ``computer_call`` has several actions and one answer. Each action becomes one call, or two where
-it scrolls in both directions, with ids made from the id of the item: ``call_1-0``, ``call_1-1``.
+One ``computer_call`` has several actions and one answer. Each action becomes one call, with an id
+made from the id of the item: ``call_1-0``, ``call_1-1``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,8 +13,6 @@ from deskhand.tools.conversation.conversation import SafetyCheck, ToolCall
 from deskhand.tools.kit.support.computer_calls import REFUSED
 
 COMPUTER = "computer"
-PIXELS_PER_NOTCH = 100
-"""Distance of one notch of the wheel: browsers scroll about this much."""
 WAIT_SECONDS = 1
 """Duration of ``wait``, which names none."""
 CLICKS = {
@@ -55,10 +53,7 @@ def _calls(action: Json) -> Iterator[tuple[str, Json]]:
     except BadField as error:
         yield REFUSED, {"problem": f"{kind}: {error.sentence}"}
         return
-    if kind == "scroll":
-        yield from _scrolls(given)
-    else:
-        yield _CONVERSIONS[kind](given)
+    yield _CONVERSIONS[kind](given)
 
 
 def _click(action: Json) -> tuple[str, Json]:
@@ -74,14 +69,9 @@ def _drag(action: Json) -> tuple[str, Json]:
     return "drag_path", {"path": path, **_held(action)}
 
 
-def _scrolls(action: Json) -> Iterator[tuple[str, Json]]:
-    across, down = action["scroll_x"], action["scroll_y"]
-    for distance, directions in ((down, ("up", "down")), (across, ("left", "right"))):
-        # A distance of nothing stays one call, so that the action has an answer.
-        if distance or (directions[0] == "up" and not across):
-            notches = max(1, round(abs(distance) / PIXELS_PER_NOTCH)) if distance else 0
-            turn = {"scroll_direction": directions[distance > 0], "scroll_amount": notches}
-            yield "scroll", {**turn, **_at(action)}
+def _scroll(action: Json) -> tuple[str, Json]:
+    distance = {name: action[name] for name in ("scroll_x", "scroll_y")}
+    return "scroll", {**distance, **_at(action)}
 
 
 def _at(action: Json) -> Json:
@@ -132,6 +122,7 @@ _CONVERSIONS: Mapping[str, Callable[[Json], tuple[str, Json]]] = {
     # The pointer moves without an effect of held keys.
     "move": lambda action: ("mouse_move", {"coordinate": _point(action)}),
     "screenshot": lambda _: ("screenshot", {}),
+    "scroll": _scroll,
     "type": lambda action: ("type", {"text": action["text"]}),
     "wait": lambda _: ("wait", {"duration": WAIT_SECONDS}),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-PIXELS_PER_NOTCH = 100
+PIXELS_A_NOTCH = 80
 BUTTONS = {"left_click": "left", "right_click": "right", "middle_click": "wheel"}
 DIRECTIONS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 FIELDS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -46,7 +46,7 @@ def _actions(name: str, given: Json) -> list[Json]:
 
 def _scroll(given: Json) -> Json:
     across, down = DIRECTIONS[given["scroll_direction"]]
-    distance = PIXELS_PER_NOTCH * given["scroll_amount"]
+    distance = PIXELS_A_NOTCH * given["scroll_amount"]
     turn = {"scroll_x": across * distance, "scroll_y": down * distance}
     return {"type": "scroll", **turn, **_at(given)}
 

@@ -55,12 +55,12 @@ GOOD: list[tuple[str, Json, list[tuple[str, Json]]]] = [
     (
         "scroll",
         {**AT, "direction": "down", "magnitude": 500},
-        one("scroll", **POINT, scroll_direction="down", scroll_amount=7),
+        one("scroll", **POINT, scroll_y=360),
     ),
     (
         "scroll",
         {**AT, "direction": "right", "magnitude": 1},
-        one("scroll", **POINT, scroll_direction="right", scroll_amount=1),
+        one("scroll", **POINT, scroll_x=1),
     ),
     ("go_back", {}, one("key", text="alt+Left")),
     ("go_forward", {}, one("key", text="alt+Right")),
@@ -90,12 +90,12 @@ GOOD: list[tuple[str, Json, list[tuple[str, Json]]]] = [
     (
         "scroll_document",
         {"direction": "up"},
-        one("scroll", coordinate=[640, 360], scroll_direction="up", scroll_amount=11),
+        one("scroll", coordinate=[640, 360], scroll_y=-576),
     ),
     (
         "scroll_at",
         {**AT, "direction": "left", "magnitude": 100},
-        one("scroll", **POINT, scroll_direction="left", scroll_amount=2),
+        one("scroll", **POINT, scroll_x=-128),
     ),
     ("wait_5_seconds", {}, one("wait", duration=5)),
     (
@@ -140,6 +140,7 @@ def test_a_function_that_is_not_predefined_has_no_members() -> None:
         ("navigate", {"url": 5}, "text must be a text"),
         ("wait", {"seconds": "two"}, "duration must be"),
         ("scroll", {"direction": "round"}, "scroll_direction must be one of"),
+        ("scroll", {"direction": ["up"]}, "scroll_direction must be"),
         ("scroll", {"magnitude": 5}, "direction is required"),
         ("scroll", {"direction": "up", "magnitude": "much"}, "scroll_amount must be"),
         ("press_key", {}, "key is required"),
@@ -171,9 +172,14 @@ def test_a_wrong_argument_keeps_all_members_from_running(
         (
             "scroll",
             {**POINT, "scroll_direction": "right", "scroll_amount": 1},
-            FunctionCall("scroll", {**AT, "direction": "right", "magnitude": 42}),
+            FunctionCall("scroll", {**AT, "direction": "right", "magnitude": 63}),
         ),
-        ("scroll", {}, FunctionCall("scroll", {"direction": "down", "magnitude": 74})),
+        (
+            "scroll",
+            {"scroll_x": 64, "scroll_y": -360},
+            FunctionCall("scroll", {"direction": "up", "magnitude": 500}),
+        ),
+        ("scroll", {}, FunctionCall("scroll", {"direction": "down", "magnitude": 112})),
         ("type", {"text": "a"}, FunctionCall("type", {"text": "a"})),
         ("key", {"text": "Down", "repeat": 2}, FunctionCall("press_key", {"key": "Down Down"})),
         ("key", {"text": "+"}, FunctionCall("press_key", {"key": "+"})),
@@ -188,11 +194,15 @@ def test_a_member_has_a_function(member: str, arguments: Json, function: Functio
 
 
 @given(
-    st.integers(0, 999), st.integers(0, 719), st.integers(1, 13), st.sampled_from(["up", "left"])
+    *(st.integers(0, 999), st.integers(0, 719), st.integers(1, 719)),
+    st.sampled_from(["scroll_x", "scroll_y"]),
+    st.sampled_from([1, -1]),
 )
-def test_members_come_back_from_their_functions(x: int, y: int, notches: int, way: str) -> None:
+def test_members_come_back_from_their_functions(
+    x: int, y: int, pixels: int, way: str, sign: int
+) -> None:
     size = (1000, 720)
-    turn = {"coordinate": [x, y], "scroll_direction": way, "scroll_amount": notches}
+    turn = {"coordinate": [x, y], way: sign * pixels}
     for member, arguments in (("left_click", {"coordinate": [x, y]}), ("scroll", turn)):
         function = function_of(member, arguments, size)
         assert members_of(function.name, function.arguments, size) == (

@@ -57,17 +57,17 @@ def item(*actions: Json, **more: Any) -> Json:
         (
             {"type": "scroll", "x": 1, "y": 2, "scroll_x": 0, "scroll_y": 300},
             "scroll",
-            {"scroll_direction": "down", "scroll_amount": 3, "coordinate": [1, 2]},
+            {"scroll_x": 0, "scroll_y": 300, "coordinate": [1, 2]},
         ),
         (
             {"type": "scroll", "x": 1, "y": 2, "scroll_x": -40, "scroll_y": 0},
             "scroll",
-            {"scroll_direction": "left", "scroll_amount": 1, "coordinate": [1, 2]},
+            {"scroll_x": -40, "scroll_y": 0, "coordinate": [1, 2]},
         ),
         (
             {"type": "scroll", "x": 1, "y": 2, "scroll_x": 0, "scroll_y": 0},
             "scroll",
-            {"scroll_direction": "up", "scroll_amount": 0, "coordinate": [1, 2]},
+            {"scroll_x": 0, "scroll_y": 0, "coordinate": [1, 2]},
         ),
     ],
 )
@@ -80,14 +80,11 @@ def test_each_action_is_a_call_that_the_computer_tool_accepts(
     desktop_call(call.name, call.arguments)
 
 
-def test_a_scroll_in_both_directions_is_two_calls() -> None:
+def test_a_scroll_in_both_directions_is_one_call() -> None:
     scroll = {"type": "scroll", "x": 1, "y": 2, "scroll_x": 200, "scroll_y": -100}
-    calls = calls_of(item(scroll, {"type": "wait"}))
-    assert [(one.id, one.arguments.get("scroll_direction")) for one in calls] == [
-        ("c-0", "up"),
-        ("c-1", "right"),
-        ("c-2", None),
-    ]
+    turned, waited = calls_of(item(scroll, {"type": "wait"}))
+    assert turned.arguments == {"coordinate": [1, 2], "scroll_x": 200, "scroll_y": -100}
+    assert (turned.id, waited.id) == ("c-0", "c-1")
 
 
 def test_what_is_no_action_we_know_is_left_to_the_computer_tool() -> None:

@@ -20,8 +20,6 @@ AT = {"coordinate": [3, 4]}
         ("mouse_move", AT),
         ("key", {"text": "ctrl+c"}),
         ("type", {"text": "hi"}),
-        ("scroll", {"scroll_direction": "up", "scroll_amount": 3, **AT}),
-        ("scroll", {"scroll_direction": "right", "scroll_amount": 2, **AT}),
         ("screenshot", {}),
         ("wait", {"duration": 1}),
     ],
@@ -44,3 +42,11 @@ def test_what_the_protocol_lacks_is_expressed_by_what_it_has() -> None:
     assert [one["type"] for one in actions_of(calls)] == [
         *("click", "click", "click", "keypress", "keypress", "screenshot", "click"),
     ]
+
+
+@pytest.mark.parametrize(("way", "x", "y"), [("up", 0, -240), ("right", 240, 0)])
+def test_a_scroll_comes_back_with_its_pixels(way: str, x: int, y: int) -> None:
+    given = {"scroll_direction": way, "scroll_amount": 3, **AT}
+    actions = actions_of([{"name": "scroll", "input": given}])
+    (call,) = calls_of({"call_id": "c", "actions": actions})
+    assert call.arguments == {"scroll_x": x, "scroll_y": y, **AT}

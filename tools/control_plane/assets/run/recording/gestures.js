@@ -47,7 +47,8 @@ export function gestureOf(step, native) {
     return path.length > 1 ? { kind: "drag", path } : { kind: "click", at, times: 1, button: "left" };
   }
   if (name === "scroll") {
-    const [x, y] = DIRECTIONS[given.scroll_direction] || [0, 1];
+    const by = [Math.sign(given.scroll_x || 0), Math.sign(given.scroll_y || 0)];
+    const [x, y] = by[0] || by[1] ? by : DIRECTIONS[given.scroll_direction] || [0, 1];
     return { kind: "scroll", at, x, y };
   }
   if (name === "mouse_move") {

@@ -25,6 +25,7 @@ test("a drag is its path, and a click without its begin", () => {
 
 test("a scroll has its direction", () => {
   assert.deepEqual(gestureOf(step("scroll", { scroll_direction: "up" }), screen), { kind: "scroll", at: [0.5, 0.25], x: 0, y: -1 });
+  assert.deepEqual(gestureOf(step("scroll", { scroll_x: 40, scroll_y: -300 }), screen), { kind: "scroll", at: [0.5, 0.25], x: 1, y: -1 });
   assert.equal(gestureOf(step("scroll"), screen)?.y, 1);
 });
 

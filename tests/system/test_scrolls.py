@@ -1,0 +1,144 @@
+"""A scroll by pixels moves Chromium, Firefox and a program of GTK by them, to half a notch."""
+
+import io
+import json
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from queue import Empty
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from tests.system.reporting_page import Reports, reporting_page
+from tests.system.services import PATIENCE, Json, Service, until
+
+pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.slow("a browser that starts")]
+
+WORDS = ("ash", "birch", "cedar", "elm", "fir", "hazel", "larch", "maple", "oak", "pine", "yew")
+CHOICE = random.Random(1)
+LINES = [f"{number} {' '.join(CHOICE.choices(WORDS, k=9))}" for number in range(1, 900)]
+PAGE = (
+    """<!doctype html><meta charset=utf-8><title>scrolls</title>
+<body style="margin: 0; width: 6000px"><h1>Trees</h1>"""
+    + "".join(f"<p>{line} | {line} | {line}" for line in LINES)
+    + """<script>
+let at = 0;
+const tell = () => fetch("/at", {method: "POST", body: JSON.stringify([scrollX, scrollY])});
+// Told is where a scroll has ended, and not where it paused after its first notch.
+addEventListener("scroll", () => { clearTimeout(at); at = setTimeout(tell, 1000); });
+addEventListener("mousedown", tell);
+</script>"""
+)
+HALF = 0.5
+NATIVE = {"coordinate_space": "native"}
+
+
+@dataclass
+class Page:
+    """A page in the window of a browser, and where it has been scrolled to."""
+
+    desktop: Service
+    reports: Reports
+    middle: list[int]
+    at: tuple[float, float] = (0, 0)
+
+    def scroll(self, **fields: Any) -> tuple[float, float]:
+        """Return the pixels of the page by which a scroll has moved it."""
+        self.desktop.act(action="scroll", **{"coordinate": self.middle, **NATIVE, **fields})
+        x, y = json.loads(self.reports.get(timeout=PATIENCE)[1])
+        moved = x - self.at[0], y - self.at[1]
+        self.at = x, y
+        return moved
+
+
+def shown(desktop: Service, title: str) -> Json:
+    """Return the window of a title if it has the keyboard."""
+    found = desktop.get("/api/v0/desktop/windows")["windows"]
+    return next((one for one in found if one["focused"] and title in one["title"]), {})
+
+
+def middle_of(window: Json) -> list[int]:
+    place = window["native_geometry"]
+    return [place["x"] + place["width"] // 2, place["y"] + place["height"] // 2]
+
+
+@contextmanager
+def open_page(desktop: Service, browser: str) -> Iterator[Page]:
+    with reporting_page(PAGE.encode()) as (url, reports):
+        desktop.post("/api/v0/processes/start", {"command": f"exec {browser} {url}"})
+        middle = middle_of(until(lambda: shown(desktop, "scrolls"), "the window"))
+
+        def reported() -> bool:
+            # A browser drops input that arrives before its first paint.
+            desktop.act(action="left_click", coordinate=middle, **NATIVE)
+            try:
+                return bool(reports.get(timeout=1))
+            except Empty:
+                return False
+
+        until(reported, "the page")
+        yield Page(desktop, reports, middle)
+
+
+@pytest.mark.parametrize("browser", ["browser", "firefox"])
+def test_a_page_is_scrolled_by_pixels(desktop: Service, browser: str) -> None:
+    with open_page(desktop, browser) as page:
+        _, notch = page.scroll(scroll_amount=1)
+        # Of a screen of 1920 x 1080 a model sees 1280 x 720.
+        model = [value * 2 // 3 for value in page.middle]
+        for asked in (120, 480, 700):
+            _, moved = page.scroll(scroll_pixels=asked)
+            assert abs(moved - asked) <= HALF * notch, (asked, notch)
+            _, moved = page.scroll(scroll_y=-asked)
+            assert abs(moved + asked) <= HALF * notch, (asked, notch)
+        _, moved = page.scroll(scroll_y=480, coordinate=model, coordinate_space="model")
+        assert abs(moved - 720) <= HALF * notch
+        right, down = page.scroll(scroll_x=500, scroll_y=300)
+        assert abs(right - 500) <= HALF * notch
+        assert abs(down - 300) <= HALF * notch
+
+
+def screen_of(desktop: Service) -> NDArray[np.uint8]:
+    answer = desktop.http.get("/api/v0/desktop/screenshot", params={**NATIVE, "cursor": "false"})
+    return np.asarray(Image.open(io.BytesIO(answer.content)).convert("L"))
+
+
+def moved(before: NDArray[np.uint8], after: NDArray[np.uint8], at: list[int]) -> int:
+    """Return how far a piece of text above a point has moved up."""
+    x, y = at
+    piece = after[y - 200 : y - 140, x - 300 : x]
+    fits = [
+        by
+        for by in range(-400, 700)
+        if y - 200 + by >= 0
+        and np.array_equal(piece, before[y - 200 + by : y - 140 + by, x - 300 : x])
+    ]
+    assert len(fits) == 1, fits
+    return fits[0]
+
+
+def test_a_program_of_gtk_is_scrolled_by_pixels(desktop: Service) -> None:
+    text = " ".join(f"{line}; {line}; {line}\\n" for line in LINES[:300])
+    desktop.post(
+        "/api/v0/processes/start",
+        {"command": f"printf '%b' '{text}' > trees.txt; exec mousepad trees.txt"},
+    )
+    window = until(lambda: shown(desktop, "trees.txt"), "the window")
+    desktop.post(f"/api/v0/desktop/windows/{window['id']}/maximize", {})
+    at = until(lambda: middle_of(shown(desktop, "trees.txt")), "the window")
+    settled: Json = {"coordinate": at, **NATIVE, "observe": {"screenshot": False}}
+    desktop.act(action="mouse_move", **settled)
+    before = screen_of(desktop)
+    desktop.act(action="scroll", scroll_amount=1, **settled)
+    after = screen_of(desktop)
+    notch = moved(before, after, at)
+    for asked in (60, 150, 300):
+        before = after
+        desktop.act(action="scroll", scroll_pixels=asked, **settled)
+        after = screen_of(desktop)
+        assert abs(moved(before, after, at) - asked) <= HALF * notch, (asked, notch)
