@@ -10,7 +10,6 @@ PROCESSES: dict[int, tuple[int, list[str]]] = {
     11: (10, [f"{BROWSER} --type=zygote --no-sandbox"]),
     12: (11, [f"{BROWSER} --type=renderer"]),
     13: (10, ["/usr/bin/xdg-mime", "query"]),
-    14: (13, [BROWSER, "--version"]),
     20: (1, ["/usr/bin/xterm"]),
     21: (20, ["bash"]),
     30: (1, [BROWSER]),
