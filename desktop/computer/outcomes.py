@@ -203,12 +203,17 @@ def _observation_json(seen: Observation | None, space: Space, native: Size) -> J
     # Present even when null: a client distinguishes "no window" from "not observed".
     for name in ("focused_before", "focused_after"):
         window: Focused | None = getattr(seen, name)
-        body[name] = None if window is None else {"id": window.id, "title": window.title}
+        body[name] = None if window is None else _focused_json(window)
     if seen.targets is not None:
         body["targets"] = list(seen.targets)
     if seen.screenshot is not None:
         body |= screenshot_json(seen.screenshot)
     return body
+
+
+def _focused_json(window: Focused) -> Json:
+    hint = {"hint": window.hint} if window.hint else {}
+    return {"id": window.id, "title": window.title, **hint}
 
 
 def screenshot_json(screenshot: ScreenshotResult) -> Json:

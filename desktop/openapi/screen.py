@@ -22,7 +22,13 @@ _REGION = described({**array(INTEGER), "minItems": 4, "maxItems": 4}, "[x1, y1, 
 _TIMINGS = record(
     "Timings", {"act_ms": NUMBER, "settle_ms": NUMBER, "capture_ms": NUMBER, "encode_ms": NUMBER}
 )
-_FOCUSED = nullable(record("FocusedWindow", {"id": INTEGER, "title": TEXT}))
+_FOCUSED = nullable(
+    record(
+        "FocusedWindow",
+        {"id": INTEGER, "title": TEXT},
+        {"hint": described(TEXT, "How to use it, where that is not as it seems.")},
+    )
+)
 _PICTURE: Json = {
     "screenshot_width": COUNT,
     "screenshot_height": COUNT,

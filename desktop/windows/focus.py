@@ -13,7 +13,7 @@ from deskhand.desktop.x11.connection import LOST, connect
 from deskhand.desktop.x11.ewmh import WindowManager
 from deskhand.desktop.x11.keyboard_grab import is_grabbed
 
-from .focused import Focused
+from .focused import Focused, hint_of, is_chooser
 
 ResultT = TypeVar("ResultT")
 
@@ -84,5 +84,10 @@ class Focus:
             connection.disconnect()
 
     def _active(self) -> Focused | None:
-        window = self._manager.active()
-        return Focused(window, self._manager.title(window)) if window else None
+        active = self._manager.active()
+        if not active:
+            return None
+        title = self._manager.title(active)
+        # The class is another request, for windows whose title does not tell.
+        window = self._manager.window(active) if is_chooser(title) else None
+        return Focused(active, title, hint_of(title, window.name) if window else "")

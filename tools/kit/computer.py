@@ -302,6 +302,8 @@ def _changes(response: Json) -> list[str]:
         window = response["focused_after"]
         text = "No window has" if window is None else f'The window "{window["title"]}" has'
         sentences.append(f"{text} the keyboard.")
+        if window is not None and window.get("hint"):
+            sentences.append(window["hint"])
     return sentences
 
 

@@ -106,6 +106,8 @@ def screen_sentences(reply: Json) -> list[str]:
         sentences.append(
             "No window has the keyboard." if window is None else f'Focused window: "{title}".'
         )
+        if window is not None and window.get("hint"):
+            sentences.append(window["hint"])
     if reply.get("frame_id"):
         sentences.append(f"Frame {reply['frame_id']}.")
     return sentences

@@ -102,6 +102,9 @@ def test_an_observation_is_in_the_pixels_of_the_request() -> None:
     assert body["changed_regions"] == [[0, 0, 100, 100]]
     assert body["focused_before"] is None
     assert body["focused_after"] == {"id": 7, "title": "Notes"}
+    hinted = replace(SEEN, focused_after=replace(NOTES, hint="Click Open."))
+    body = outcome_json(replace(OUTCOME, observation=hinted), "i")
+    assert body["focused_after"] == {"id": 7, "title": "Notes", "hint": "Click Open."}
     assert "screenshot_data" in body
 
 

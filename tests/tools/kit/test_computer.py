@@ -130,6 +130,13 @@ def test_a_clamped_point_and_an_unsettled_screen_are_reported() -> None:
     assert "still moving" in message
 
 
+def test_the_hint_of_a_window_is_reported() -> None:
+    desk = Desk()
+    desk.desktop.extra = {"focused_after": {"id": 5, "title": "Open File", "hint": "Click Open."}}
+    message = text_of(desk.act("left_click", coordinate=[5, 5]))
+    assert 'The window "Open File" has the keyboard. Click Open.' in message
+
+
 def test_a_text_that_no_window_received_is_reported() -> None:
     desk = Desk()
     desk.desktop.extra = {"nothing_focused": True}

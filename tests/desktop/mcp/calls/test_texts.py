@@ -109,3 +109,11 @@ def test_the_screen_is_described_without_its_picture() -> None:
 )
 def test_each_part_of_the_description_may_be_alone(reply: dict[str, Any], expected: str) -> None:
     assert screen_sentences(reply) == [expected]
+
+
+def test_the_hint_of_a_window_follows_its_title() -> None:
+    window = {"id": 5, "title": "Open File", "hint": "Click Open."}
+    assert screen_sentences({"focused_after": window}) == [
+        'Focused window: "Open File".',
+        "Click Open.",
+    ]
