@@ -40,10 +40,10 @@ def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 @contextmanager
-def page(desktop: Service) -> Iterator[Entered]:
+def page(browser: str, desktop: Service) -> Iterator[Entered]:
     """A password field of a page."""
     with reporting_page(PAGE) as (url, reports):
-        desktop.post("/api/v0/processes/start", {"command": f"exec browser {url}"})
+        desktop.post("/api/v0/processes/start", {"command": f"{browser} {url}"})
         assert reports.get(timeout=3 * PATIENCE)[0] == "/ready"
         until(lambda: keyboard_of(desktop).startswith("password"), "the focus of the browser")
 
@@ -103,13 +103,18 @@ def learned(lines: list[str]) -> list[str]:
 
 Window = Callable[[Service], AbstractContextManager[Entered]]
 WINDOWS: dict[str, Window] = {
-    "page": page,
+    "page": partial(page, "exec browser"),
     "terminal": terminal,
     "gtk": partial(dialog, "python3", "gtk_password.py"),
     "tk": partial(dialog, "wish", "tk_password.tcl"),
     "qt": partial(dialog, "/usr/bin/python3", "qt_password.py"),
+    "firefox": partial(page, "mkdir firefox; exec firefox-esr --no-remote --profile $PWD/firefox"),
 }
-NEEDED = {"tk": ("which", "wish"), "qt": ("/usr/bin/python3", "-c", "import PyQt6.QtWidgets")}
+NEEDED = {
+    "tk": ("which", "wish"),
+    "qt": ("/usr/bin/python3", "-c", "import PyQt6.QtWidgets"),
+    "firefox": ("which", "firefox-esr"),
+}
 """Commands that fail where the program of a dialog is not installed."""
 
 
