@@ -5,25 +5,37 @@ checkout with ``examples`` and ``deskhand``; OPTIONS is a JSON object of the ada
 """
 
 import json
+import os
 import socket
 import sys
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
 
 from autoharness import driver
 from autoharness.backend import GenericProbeAdapter, load_adapter
 from autoharness.contracts import load_catalog
 
-QUIET, POLL = 0.1, 0.03
-"""Seconds without an event after which the probe has received all; those of the harness are 0.5 and
-0.15."""
+QUIET = 0.12 * float(os.environ.get("DESKHAND_TEST_SLOW", "1"))
+POLL = 0.03
+"""Seconds without an event after which the probe has received all, and between two questions; those
+of the harness are 0.5 and 0.15."""
 
 
-class NothingToTidy(GenericProbeAdapter):  # type: ignore[misc]
-    """Leaves what an entry may have left pressed to the entries after it, which would fail then."""
+class QuickAdapter(GenericProbeAdapter):  # type: ignore[misc]
+    """Starts no program on the desktop for each question to the probe.
+
+    What an entry may have left pressed stays so, and the entries after it fail.
+    """
 
     def prepare_rep(self) -> None:
         """Do not release all keys and buttons."""
+
+    def _http_json(self, path: str, port: int) -> Any:
+        # The desktop has the network of this host.
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as reply:
+            return json.load(reply)
 
 
 def free_port() -> int:
@@ -42,7 +54,7 @@ def main(root: str, out: str, options: str, *names: str) -> None:
     assert len(entries) == (len(names) or len(catalog)), names
     if names:
         driver.QUIESCE_STABLE_SEC, driver.QUIESCE_POLL_SEC = QUIET, POLL
-    probe = (NothingToTidy if names else GenericProbeAdapter)(
+    probe = (QuickAdapter if names else GenericProbeAdapter)(
         adapter(None, json.loads(options)), probe_port=free_port(), raw_port=free_port()
     )
     report = driver.run_catalog(probe, entries, Path(out), reps_override=1)
