@@ -118,7 +118,7 @@ def test_the_whole_catalog_passes_at_level_shared(harness: Harness) -> None:
 @pytest.mark.slow("runs the whole catalog")
 @pytest.mark.parametrize("by", ["xdotool", "pyautogui"])
 def test_the_catalog_runs_with_the_input_of_other_programs(harness: Harness, by: str) -> None:
-    what = f"the same, with the input of {by} in place of ours, as found"
+    what = f"catalog at level *shared*, with the input of {by} in place of ours, as found"
     found = harness.run(shared_alone, what, tap=True, by=by, pythonpath=str(MODULES))
     # Their failures are no faults of the desktop, but errors would be those of this comparison.
     assert "error" not in found
