@@ -187,7 +187,14 @@ BROWSER_RESULT = record(
                     record(
                         "BrowserTab",
                         {"tab_id": TEXT, "title": TEXT, "url": TEXT},
-                        {"active": described(FLAG, "True for the active tab, else absent.")},
+                        {
+                            "active": described(FLAG, "True for the active tab, else absent."),
+                            "dialog": described(
+                                record("PageDialog", {"type": TEXT, "message": TEXT}),
+                                "A dialog of the page that waits for an answer: `alert`, "
+                                "`confirm`, `prompt`, `beforeunload` or `print`.",
+                            ),
+                        },
                     )
                 )
             },
@@ -211,6 +218,7 @@ BROWSER_RESULT = record(
     },
     {
         **_PICTURE,
+        "http_status": described(COUNT, "Of the document that `navigate` has opened over HTTP."),
         "told_text": described(TEXT, "What people may read of a typed text."),
         "told_value": described(TEXT, "What people may read of a value in a form."),
     },

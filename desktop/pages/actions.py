@@ -41,8 +41,8 @@ def desktop_actions(call: BrowserCall, points: dict[str, Point]) -> list[Json]:
         case "hover" | "mouse_move":
             action = {"action": "mouse_move", "coordinate": at["target"]}
         case "left_mouse_down" | "left_mouse_up":
-            move = {"action": "mouse_move", "coordinate": at["target"]}
-            return [_native(move), {"action": call.name}]
+            there = {"action": "mouse_move", "coordinate": at.get("target")}
+            return [*([_native(there)] if at else []), {"action": call.name}]
         case "left_click_drag":
             action = {"action": call.name, "start_coordinate": at["from"]}
             action["coordinate"] = at["target"]

@@ -56,6 +56,7 @@ class PageChanges:
         if wanted != "reload":
             tab.check_readable()
         tab.loaded.clear()
+        tab.http_status = None
         try:
             refused = await self._go(tab, wanted)
         except PageSilent:
@@ -80,7 +81,8 @@ class PageChanges:
             raise BrowserCallFailed(502, f"{address or wanted} cannot be opened: {refused}.")
         tab.check_readable()
         end = "" if loaded else f" It still loads after {LOAD_SECONDS:g} s."
-        return f'Opened "{self._tabs.title(tab)}", {address}.{end}'
+        status = "" if tab.http_status is None else f" (HTTP {tab.http_status})"
+        return f'Opened "{self._tabs.title(tab)}", {address}{status}.{end}'
 
     async def new_tab(self) -> str:
         """Open an empty tab."""

@@ -84,6 +84,8 @@ class _Member:
 _TAB = ("tab_id",)
 _CLICK = _Member("input", ("target",), ("modifiers", *_TAB))
 _AT_POINT = _Member("input", ("target",), _TAB, "point")
+_AT_POINTER = _Member("input", (), ("target", *_TAB), "point")
+"""Where the pointer is, unless another point is given."""
 
 MEMBERS: Mapping[str, _Member] = {
     "navigate": _Member("change", ("url",), _TAB),
@@ -109,8 +111,8 @@ MEMBERS: Mapping[str, _Member] = {
     "triple_click": _CLICK,
     "hover": _Member("input", ("target",), _TAB),
     "mouse_move": _AT_POINT,
-    "left_mouse_down": _AT_POINT,
-    "left_mouse_up": _AT_POINT,
+    "left_mouse_down": _AT_POINTER,
+    "left_mouse_up": _AT_POINTER,
     "left_click_drag": _Member("input", ("from", "target"), _TAB, "point"),
     "scroll": _Member("input", ("scroll_direction", "target"), ("scroll_amount", *_TAB), "point"),
     "type": _Member("input", ("text",), _TAB),

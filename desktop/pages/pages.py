@@ -121,7 +121,10 @@ class BrowserPages:
             await self._screen.show(tab)
         if call.name == "form_input":
             return await self._changes.form_input(call, tab)
-        return {"text": await self._text(call, tab)}
+        found: Json = {"text": await self._text(call, tab)}
+        if call.name == "navigate" and tab.http_status is not None:
+            found["http_status"] = tab.http_status
+        return found
 
     async def _text(self, call: BrowserCall, tab: BrowserTab) -> str:
         refs = self._tabs.refs

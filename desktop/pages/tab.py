@@ -24,10 +24,13 @@ Json = dict[str, Any]
 
 DIALOG_OPEN = "dialog_open"
 CRASHED = "page_crashed"
+PRINT = "print"
+"""Kind of the browser's dialog for printing."""
 MOST_FRAMES = 30
 """Frames for which a click waits while its target moves."""
 FRAME_SECONDS = 0.5
 _WORLD = "deskhand"
+_ANSWERS = "Answer it first: key Return accepts, key Escape dismisses"
 _NEEDED = (
     "Page.enable",
     "Accessibility.enable",
@@ -45,6 +48,10 @@ class PageDialog:
 
     kind: str
     message: str
+
+    def facts(self) -> Json:
+        """Return the dialog for clients."""
+        return {"type": self.kind, "message": self.message}
 
 
 @dataclass
@@ -66,6 +73,8 @@ class BrowserTab:
     traffic: TabTraffic = field(default_factory=TabTraffic)
     dialog: PageDialog | None = None
     crashed: bool = False
+    http_status: int | None = None
+    """Of the document that was loaded last; None if it was not read over HTTP."""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the page stops loading."""
     closed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -97,7 +106,15 @@ class BrowserTab:
             # Whoever waits for its load learns of the crash.
             self.loaded.set()
         elif not private:
+            if method == "Network.responseReceived" and session == self.session:
+                self._answered(parameters)
             self.traffic.received(method, parameters)
+
+    def _answered(self, parameters: Json) -> None:
+        response = parameters.get("response") or {}
+        if (parameters.get("type"), parameters.get("frameId")) == ("Document", self.target):
+            over_http = str(response.get("url")).startswith(("http:", "https:"))
+            self.http_status = int(response.get("status", 0)) if over_http else None
 
     def _frames_changed(self, method: str, parameters: Json, spawn: Callable[[Any], None]) -> None:
         child = str(parameters.get("sessionId"))
@@ -133,13 +150,11 @@ class BrowserTab:
             BrowserCallFailed: While it shows a dialog, or after its process has crashed.
         """
         if self.dialog is not None:
-            raise BrowserCallFailed(
-                409,
-                f'The page of tab {self.id} waits: it shows a dialog ({self.dialog.kind}) with "'
-                f'{self.dialog.message}". Answer it first: key Return accepts, key Escape '
-                "dismisses.",
-                DIALOG_OPEN,
-            )
+            printing = self.dialog.kind == PRINT
+            message = f' with "{self.dialog.message}"' if self.dialog.message else ""
+            answers = "Key Escape closes it" if printing else _ANSWERS
+            text = f"The page of tab {self.id} waits: it shows a dialog ({self.dialog.kind})"
+            raise BrowserCallFailed(409, f"{text}{message}. {answers}.", DIALOG_OPEN)
         if self.crashed:
             text = f'The page of tab {self.id} has crashed: navigate to "reload", or elsewhere.'
             raise BrowserCallFailed(409, text, CRASHED)

@@ -11,12 +11,13 @@ from typing import Any
 from .content.refs import RefTable
 from .errors import BrowserCallFailed, PageRequestFailed, PageSilent
 from .page_requests import BrowserPipe, PageRequests
-from .tab import BrowserTab
+from .tab import PRINT, BrowserTab, PageDialog
 
 Json = dict[str, Any]
 
 MOST_TABS = 50
 UNKNOWN_TAB = "unknown_tab"
+_PRINTING = "chrome://print/"
 _DOWNLOADS = {"behavior": "default", "eventsEnabled": True}
 
 
@@ -52,7 +53,19 @@ class BrowserTabs:
             if target not in self._tabs:
                 await self._attach(requests, target)
         self._facts = {target: one for target, one in pages.items() if target in self._tabs}
+        self._note_printing([str(one.get("title")) for one in infos if _is_print_dialog(one)])
         return requests
+
+    def _note_printing(self, titles: list[str]) -> None:
+        """Note which tabs show the dialog for printing, a page that has the title of its tab."""
+        for title in titles:
+            tabs = [tab for tab in self._tabs.values() if self.title(tab) == title]
+            used = [tab for tab in tabs if tab.id == self._used]
+            for tab in (used or tabs)[-1:]:
+                tab.dialog = tab.dialog or PageDialog(PRINT, "")
+        for tab in self._tabs.values():
+            if not titles and tab.dialog is not None and tab.dialog.kind == PRINT:
+                tab.dialog = None
 
     async def tab(self, tab_id: str | None) -> BrowserTab:
         """Return a tab by its id, or the active one.
@@ -110,6 +123,7 @@ class BrowserTabs:
                 "title": self.title(tab)[:300],
                 "url": self.address(tab)[:2000],
                 **({"active": True} if tab.id == active else {}),
+                **({} if tab.dialog is None else {"dialog": tab.dialog.facts()}),
             }
             for tab in self._tabs.values()
         ]
@@ -196,4 +210,9 @@ class BrowserTabs:
 
 
 def _is_page(info: Json) -> bool:
-    return info.get("type") == "page" and not str(info.get("url")).startswith("devtools:")
+    hidden = ("devtools:", _PRINTING)
+    return info.get("type") == "page" and not str(info.get("url")).startswith(hidden)
+
+
+def _is_print_dialog(info: Json) -> bool:
+    return info.get("type") == "page" and str(info.get("url")).startswith(_PRINTING)

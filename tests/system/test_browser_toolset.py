@@ -99,6 +99,14 @@ def browsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pages]:
         def do_GET(self) -> None:
             port = str(urlsplit(f"//{self.headers['Host']}").port)
             pages = {"/": PAGE, "/inner": INNER, "/other": "<title>Other</title>other text"}
+            if self.path == "/to-other":
+                self.send_response(302)
+                self.send_header("Location", "/other")
+                self.end_headers()
+                return
+            if self.path == "/missing":
+                self.send_error(404)
+                return
             self.answer(pages.get(self.path, "").replace("PORT", port).encode())
 
         def do_POST(self) -> None:
@@ -314,8 +322,64 @@ def test_a_dialog_is_reported_and_answered_by_keys(pages: Pages) -> None:
     assert open_["code"] == "dialog_open"
     assert '"Sure?"' in open_["message"]
     pages.ask("screenshot")
-    pages.ask("key", text="Return")
+    (shown,) = pages.ask("list_tabs")["browser_state"]["tabs"]
+    assert shown["dialog"] == {"type": "confirm", "message": "Sure?"}
+    (shown,) = pages.ask("key", text="Return")["browser_state"]["tabs"]
+    assert "dialog" not in shown
     assert pages.script("window.answer") == "true"
+
+
+def test_the_dialog_for_printing_is_one(pages: Pages) -> None:
+    pages.script("setTimeout(() => { print(); window.printed = 1 }, 20), 0")
+
+    def shown() -> Json | None:
+        (tab,) = pages.ask("list_tabs")["browser_state"]["tabs"]
+        assert tab["title"] == "Form"
+        dialog: Json | None = tab.get("dialog")
+        return dialog
+
+    assert until(shown, "the dialog") == {"type": "print", "message": ""}
+    for action in ("read_page", "get_page_text"):
+        refused = pages.ask(action, 409)
+        assert refused["code"] == "dialog_open"
+        assert "print" in refused["message"]
+    pages.ask("screenshot")
+    pages.ask("key", text="Escape")
+    until(lambda: not shown(), "the end of the dialog")
+    assert pages.script("window.printed") == "1"
+
+
+def test_a_navigation_has_its_http_status(pages: Pages) -> None:
+    found = pages.ask("navigate", url=f"{pages.url}missing")
+    assert (found["http_status"], "(HTTP 404)" in found["text"]) == (404, True)
+    assert pages.ask("navigate", url=f"{pages.url}to-other")["http_status"] == 200
+    assert pages.ask("navigate", url="reload")["http_status"] == 200
+    assert "http_status" not in pages.ask("navigate", url=f"{pages.url}other#part")
+    assert "http_status" not in pages.ask("navigate", url="about:blank")
+
+
+def test_requests_of_the_browser_itself_are_not_read(pages: Pages) -> None:
+    def opened() -> str | None:
+        tabs = pages.ask("list_tabs")["browser_state"]["tabs"]
+        return str(tabs[-1]["tab_id"]) if len(tabs) == 2 else None
+
+    # The page of a new tab is one of the browser itself.
+    pages.ask("key", text="ctrl+t")
+    tab = until(opened, "the tab")
+    pages.ask("navigate", url="reload", tab_id=tab)
+    assert "chrome" not in pages.text("read_network", tab_id=tab)
+    pages.ask("close_tab", tab_id=tab)
+
+
+def test_a_button_is_held_where_the_pointer_is(pages: Pages) -> None:
+    pages.ask("mouse_move", target=point(300, 300))
+    pages.ask("left_mouse_down")
+    pages.ask("left_mouse_up")
+    down, up = re.findall(r"\d+,\d+", pages.script("document.title"))
+    assert down == up
+    pages.ask("left_mouse_down", target=point(300, 300))
+    pages.ask("left_mouse_up", target=point(300, 300))
+    assert pages.script("document.title") == f"down {down} up {down}"
 
 
 def test_downloads_are_part_of_the_state(pages: Pages) -> None:

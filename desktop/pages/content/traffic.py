@@ -12,6 +12,8 @@ MOST_ENTRIES = 500
 """Entries of each kind that wait to be read; the oldest are dropped."""
 LONGEST_LINE = 500
 LONGEST_URL = 300
+_OWN = ("chrome:", "chrome-untrusted:", "chrome-extension:", "devtools:")
+"""Addresses of the browser itself, such as the icons of its pages."""
 
 
 @dataclass
@@ -73,6 +75,8 @@ class TabTraffic:
         if event == "requestWillBeSent":
             request = _object(parameters, "request")
             method, url = str(request.get("method")), str(request.get("url"))
+            if url.startswith(_OWN):
+                return
             before = self._requests.pop(name, None)
             if before is not None:
                 # A redirect goes on with the same id.

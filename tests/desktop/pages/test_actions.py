@@ -53,6 +53,11 @@ def test_a_member_is_these_actions(name: str, fields: Json, actions: list[Json])
     assert desktop_actions(BrowserCall(name, fields), AT) == actions
 
 
+@pytest.mark.parametrize("name", ["left_mouse_down", "left_mouse_up"])
+def test_without_a_point_a_button_acts_where_the_pointer_is(name: str) -> None:
+    assert desktop_actions(BrowserCall(name, {}), {}) == [{"action": name}]
+
+
 def test_a_drag_has_two_points() -> None:
     (action,) = desktop_actions(BrowserCall("left_click_drag", {}), {**AT, "from": Point(1, 2)})
     assert (action["start_coordinate"], action["coordinate"]) == ([1, 2], [5, 6])

@@ -70,7 +70,28 @@ def state_text(state: Mapping[str, Any]) -> str:
 
 def _tab(tab: Mapping[str, Any]) -> str:
     active = ", active" if tab.get("active") else ""
-    return f'Tab {tab.get("tab_id")}{active}: "{tab.get("title", "")}" {tab.get("url", "")}'.strip()
+    title, dialog = tab.get("title", ""), dialog_text(tab)
+    return f'Tab {tab.get("tab_id")}{active}: "{title}" {tab.get("url", "")} {dialog}'.strip()
+
+
+def dialog_text(tab: Mapping[str, Any]) -> str:
+    """Return the dialog of a tab in words; empty without one."""
+    dialog = tab.get("dialog")
+    if not dialog:
+        return ""
+    message = f': "{dialog["message"]}"' if dialog["message"] else ""
+    return f"(waits for its dialog {dialog['type']}{message})"
+
+
+def toolset_content(state: Mapping[str, Any]) -> tuple[Json, str]:
+    """Return the state with the fields that the provider's toolset knows, and the rest in words."""
+    tabs = [{name: tab[name] for name in tab if name != "dialog"} for tab in state.get("tabs", ())]
+    dialogs = [
+        f"Tab {tab.get('tab_id')} {text}"
+        for tab in state.get("tabs", ())
+        if (text := dialog_text(tab))
+    ]
+    return {**state, "tabs": tabs}, "\n".join(dialogs)
 
 
 def _change(change: Mapping[str, Any]) -> str:

@@ -62,3 +62,12 @@ def test_the_oldest_requests_are_dropped() -> None:
     lines = traffic.read_network().splitlines()
     assert len(lines) == MOST_ENTRIES
     assert "http://a/1 " in lines[0]
+
+
+def test_requests_of_the_browser_itself_are_left_out() -> None:
+    traffic = TabTraffic()
+    for number, scheme in enumerate(("chrome", "chrome-untrusted", "chrome-extension")):
+        sent(traffic, str(number), f"{scheme}://theme/colors.css")
+    traffic.received("Network.responseReceived", {"requestId": "0", "response": {"status": 200}})
+    sent(traffic, "9", "http://chrome/")
+    assert traffic.read_network() == "GET http://chrome/ pending"

@@ -58,6 +58,17 @@ def test_the_state_is_a_text_for_models_without_the_toolset() -> None:
         *('Tab t1: "A" http://a/', 'Tab t2, active: "B"'),
         *("Changed: tab opened t2", "Changed: download completed /p u"),
     ]
+    dialogs = {"tabs": [_with_dialog("alert", "Hi"), _with_dialog("print", "")]}
+    assert browser_tool.state_text(dialogs).splitlines() == [
+        *(
+            'Tab t1: "A"  (waits for its dialog alert: "Hi")',
+            'Tab t1: "A"  (waits for its dialog print)',
+        ),
+    ]
     assert browser_tool.state_text({}) == "No tab is open."
     plain = ToolResult("1", (Text("x"),))
     assert browser_tool.result_content(plain) == plain.content
+
+
+def _with_dialog(kind: str, message: str) -> dict[str, object]:
+    return {"tab_id": "t1", "title": "A", "url": "", "dialog": {"type": kind, "message": message}}

@@ -229,9 +229,11 @@ def _result(result: ToolResult, pictures: Mapping[str, bytes], toolset: bool) ->
     if content:
         data["content"] = [_block(b, pictures) for b in content]
     if toolset and result.browser_state is not None and not result.is_error:
-        # The provider writes it in words itself.
-        state = {"type": "browser_state", **result.browser_state}
-        data["content"] = [*data.get("content", ()), state]
+        # The provider writes it in words itself, but for dialogs.
+        known, rest = browser_tool.toolset_content(result.browser_state)
+        said = [_text(rest)] if rest else []
+        state = {"type": "browser_state", **known}
+        data["content"] = [*data.get("content", ()), *said, state]
     if result.is_error:
         data["is_error"] = True
     return _with_toolset(data, result.toolset)

@@ -362,6 +362,17 @@ def test_the_browser_is_a_toolset_with_its_state_in_results() -> None:
     read_request(body, measure)
 
 
+def test_a_dialog_is_a_text_beside_the_state() -> None:
+    tab = {**STATE["tabs"][0], "dialog": {"type": "alert", "message": "Hi"}}
+    body = browsed("claude-opus-5-5", replace(FOUND, browser_state={"tabs": [tab]}))
+    (result,) = body["messages"][2]["content"]
+    said = 'Tab t1 (waits for its dialog alert: "Hi")'
+    assert result["content"][1:] == [
+        *({"type": "text", "text": said}, {"type": "browser_state", **STATE}),
+    ]
+    read_request(body, measure)
+
+
 def test_a_failed_result_has_no_state() -> None:
     body = browsed("claude-opus-5-5", replace(FOUND, is_error=True, content=()))
     (result,) = body["messages"][2]["content"]
