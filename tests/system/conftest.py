@@ -13,7 +13,7 @@ from tests.system.browsing import (
     plain_connection,
     running_chromium,
 )
-from tests.system.services import Service, SharedDesktop, service, tidy
+from tests.system.services import Service, SharedDesktop, closed, service, tidy, until
 
 
 @pytest.fixture(scope="session")
@@ -31,12 +31,18 @@ def desktop(one_desktop: SharedDesktop) -> Iterator[Service]:
 
 
 @pytest.fixture(scope="session")
-def speaking_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """The desktop of a worker that speaks dialects; each test ends what it began there."""
+def one_speaking_desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with tidy(
         tmp_path_factory.mktemp("dialects") / "errors.log", "--speak", "osworld,cdp"
     ) as found:
         yield found
+
+
+@pytest.fixture
+def speaking_desktop(one_speaking_desktop: Service) -> Iterator[Service]:
+    """The desktop of a worker that speaks dialects; no window of the test before is open."""
+    yield one_speaking_desktop
+    until(lambda: not closed(one_speaking_desktop), "the end of windows")
 
 
 @pytest.fixture(scope="session")
