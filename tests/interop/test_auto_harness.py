@@ -25,6 +25,7 @@ SOME = (
     *("type_shell_hostile", "type_unicode_bmp", "type_emoji", "type_multiline_tabs"),
     "caps_lock_roundtrip",
 )
+"""No two neighbours click at one point: with short pauses between them, that is a double click."""
 LOCK = Path("/tmp/deskhand-auto-harness.lock")
 LONG = 4 * PATIENCE
 """Seconds; the whole catalog takes a minute for 30 entries."""
