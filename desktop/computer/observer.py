@@ -28,7 +28,7 @@ _EFFECT_SECONDS = 0.25
 # Damage is remembered for this long; what moved before that must be seen moving again.
 _JUST_BEFORE = 1.0
 # A smooth scroll is a row of paints; on a busy machine they are far apart.
-_SCROLLING = SettleRule(quiet=0.15, small_quiet=0.15, longest=1.5, grace=0.3)
+_SCROLLING = SettleRule(quiet=0.25, small_quiet=0.25, longest=2.0, grace=0.5)
 
 
 class DamageWatch(Protocol):

@@ -27,15 +27,14 @@ PAGE = (
 <body style="margin: 0; width: 6000px"><h1>Trees</h1>"""
     + "".join(f"<p>{line} | {line} | {line}" for line in LINES)
     + """<script>
-let at = 0;
-const tell = () => fetch("/at", {method: "POST", body: JSON.stringify([scrollX, scrollY])});
-// Told is where a scroll has ended, and not where it paused after its first notch.
-addEventListener("scroll", () => { clearTimeout(at); at = setTimeout(tell, 1000); });
-addEventListener("mousedown", tell);
+addEventListener("mousedown", () =>
+  fetch("/at", {method: "POST", body: JSON.stringify([scrollX, scrollY])}));
 </script>"""
 )
 HALF = 0.5
 NATIVE = {"coordinate_space": "native"}
+RESTS: Json = {"screenshot": False, "settle": {"quiet_ms": 600, "max_ms": 20_000}}
+"""Observation of the end of a smooth scroll, on a busy machine too."""
 
 
 @dataclass
@@ -49,11 +48,16 @@ class Page:
 
     def scroll(self, **fields: Any) -> tuple[float, float]:
         """Return the pixels of the page by which a scroll has moved it."""
-        self.desktop.act(action="scroll", **{"coordinate": self.middle, **NATIVE, **fields})
+        at = {"coordinate": self.middle, **NATIVE, **fields}
+        self.desktop.act(action="scroll", **at, observe=RESTS)
+        before, self.at = self.at, self.place()
+        return self.at[0] - before[0], self.at[1] - before[1]
+
+    def place(self) -> tuple[float, float]:
+        """Return where the page has been scrolled to, which it tells at a click."""
+        self.desktop.act(action="left_click", coordinate=self.middle, **NATIVE)
         x, y = json.loads(self.reports.get(timeout=PATIENCE)[1])
-        moved = x - self.at[0], y - self.at[1]
-        self.at = x, y
-        return moved
+        return x, y
 
 
 def shown(desktop: Service, title: str) -> Json:
@@ -82,6 +86,10 @@ def open_page(desktop: Service, browser: str) -> Iterator[Page]:
                 return False
 
         until(reported, "the page")
+        # Those of the clicks before have all been told when the screen rests.
+        desktop.act(action="wait", duration=0, observe=RESTS)
+        while not reports.empty():
+            reports.get()
         yield Page(desktop, reports, middle)
 
 
