@@ -208,3 +208,10 @@ def test_more_held_keys_than_a_keyboard_has_end_the_stream() -> None:
         held.note(message)
     with pytest.raises(ProtocolBroken, match="More than 256 keys"):
         held.note(last)
+
+
+def test_a_key_is_part_of_a_shortcut_while_its_modifier_is_down() -> None:
+    held = Held()
+    for message, command in ((key(0x61), False), (key(0xFFE3), True), (key(0xFFE3, False), False)):
+        held.note(spoken(message)[0])
+        assert held.command == command

@@ -70,5 +70,13 @@ def test_the_state_is_a_text_for_models_without_the_toolset() -> None:
     assert browser_tool.result_content(plain) == plain.content
 
 
+def test_the_provider_of_the_toolset_gets_dialogs_as_text() -> None:
+    plain = {"tab_id": "t2", "title": "B", "url": ""}
+    state = {"tabs": [_with_dialog("alert", "Hi"), plain], "state_changes": [{"type": "x"}]}
+    known, rest = browser_tool.toolset_content(state)
+    assert known == {**state, "tabs": [{"tab_id": "t1", "title": "A", "url": ""}, plain]}
+    assert rest == 'Tab t1 (waits for its dialog alert: "Hi")'
+
+
 def _with_dialog(kind: str, message: str) -> dict[str, object]:
     return {"tab_id": "t1", "title": "A", "url": "", "dialog": {"type": kind, "message": message}}
