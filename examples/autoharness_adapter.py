@@ -95,15 +95,6 @@ class DeskhandAdapter(Adapter):  # type: ignore[misc]
             raise SutExecutionError(output)
 
 
-def dragged(path: list[list[int]], button: str, held: Json) -> list[Json]:
-    """Return the actions of a drag; other buttons than the left one drag by parts."""
-    if button == "left":
-        return [{"action": "left_click_drag", "path": path, **held}]
-    first, *others = ({"action": "mouse_move", "coordinate": point} for point in path)
-    down, up = ({"action": f"{button}_mouse_{way}"} for way in ("down", "up"))
-    return [first, down, *({**one, "duration": 0.1} for one in others), up]
-
-
 def translated(action: Any, *, as_keys: bool) -> list[Json]:
     """Return the actions of the API that an action of the harness consists of.
 
@@ -111,17 +102,16 @@ def translated(action: Any, *, as_keys: bool) -> list[Json]:
     """
     at: Json = {"coordinate": [action.x, action.y]} if hasattr(action, "x") else {}
     held: Json = {"modifiers": action.modifiers} if getattr(action, "modifiers", ()) else {}
-    move = {"action": "mouse_move", **at}
     match action.kind:
         case "click":
             times = {2: "double", 3: "triple"}.get(action.count, action.button)
             return [{"action": f"{times}_click", **at, **held}]
         case "button_press":
-            return [move, {"action": f"{action.button}_mouse_down"}]
+            return [{"action": f"{action.button}_mouse_down", **at}]
         case "button_release":
-            return [move, {"action": f"{action.button}_mouse_up"}]
+            return [{"action": f"{action.button}_mouse_up", **at}]
         case "move":
-            return [move]
+            return [{"action": "mouse_move", **at}]
         case "scroll":
             ways = ((action.dy_ticks, ("down", "up")), (action.dx_ticks, ("right", "left")))
             wheel = {"action": "scroll", **at, **held}
@@ -141,6 +131,7 @@ def translated(action: Any, *, as_keys: bool) -> list[Json]:
         case "type_text":
             return [{"action": "type", "text": action.text}]
         case "drag":
-            return dragged([[*point] for point in action.path], action.button, held)
+            path = [[*point] for point in action.path]
+            return [{"action": "left_click_drag", "path": path, "button": action.button, **held}]
         case _:
             raise UnsupportedActionError(f"no action of the API for {action.kind}")

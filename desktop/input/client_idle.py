@@ -60,8 +60,8 @@ class ClientIdle:
         if self._supported:
             self._resources = connection(xcffib.res.key)
 
-    def wait_for_focused(self) -> None:
-        """Wait until the main thread of the client with the keyboard focus sleeps.
+    def wait_for_keys(self) -> None:
+        """Wait until the client with the keyboard focus has handled its keys, and sleeps.
 
         The filter in front of it must have passed everything on, but may serve others. Waits for
         `_LONGEST_SECONDS` at most, and for no time if the process is unknown.
@@ -69,7 +69,7 @@ class ClientIdle:
         if client := self._focused():
             self._wait([client.process], client.relay, _LONGEST_SECONDS, _POLL_SECONDS)
 
-    def wait_for_focus(self) -> None:
+    def wait_for_focus_moves(self) -> None:
         """Wait until the client with the keyboard focus has moved it among its processes.
 
         It waits for `_LONGEST_FOCUS_SECONDS` at most, and for no time if the client is a single

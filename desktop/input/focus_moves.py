@@ -1,7 +1,7 @@
 """Holds a key back until the click or shortcut before it has moved the keyboard focus.
 
 The window manager passes a click on (`pointer_delivery.ClickDelivery`), then the processes of the
-application move the focus among them (`client_idle.ClientIdle.wait_for_focus`).
+application move the focus among them (`client_idle.ClientIdle.wait_for_focus_moves`).
 """
 
 from pathlib import Path
@@ -52,7 +52,7 @@ class FocusMoves:
         self.deliver_clicks()
         if self._moving and not command:
             self._moving = False
-            self._client.wait_for_focus()
+            self._client.wait_for_focus_moves()
 
     def wait_for_viewer(self) -> None:
         """Wait for clicks and shortcuts of a viewer, which may have been any."""

@@ -5,7 +5,7 @@ first bound to a spare keycode (`keymap.Bindings`), with ChangeKeyboardMapping. 
 that clients translate keycodes later, with the map of that moment. The invariants:
 
 * A spare keycode is rebound only after the client with the focus has processed the events that
-  used its previous keysym: a pause since its last use, then `ClientIdle.wait_for_focused`.
+  used its previous keysym: a pause since its last use, then `ClientIdle.wait_for_keys`.
 * Events that use a new binding are sent only after that client has reloaded its map.
 * Events are split into batches whose foreign keysyms fit on the spare keycodes together.
 * The keyboard map is read again after every MappingNotify, as people and viewers change it too.
@@ -244,19 +244,19 @@ class XTestInput:
             return
         if not carrying.isdisjoint(changes):
             time.sleep(max(0.0, ready - time.monotonic()))
-            self._client.wait_for_focused()
+            self._client.wait_for_keys()
         width = self._keymap.width
         for first, run in runs(changes):
             rows = [keysym for keysym in run for _ in range(width)]
             self._connection.core.ChangeKeyboardMapping(len(run), first, width, rows)
         self._read_keymap()
         # Chromium reloads its map in a separate task, some time after MappingNotify.
-        self._client.wait_for_focused()
+        self._client.wait_for_keys()
 
     def _refresh_keymap(self) -> None:
         if self._mapping_changed():
             # The client translates keys of a person's viewer with the map before this change.
-            self._client.wait_for_focused()
+            self._client.wait_for_keys()
             self._read_keymap()
 
     def _mapping_changed(self) -> bool:

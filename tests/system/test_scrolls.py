@@ -1,6 +1,8 @@
-"""A scroll by pixels moves Chromium, Firefox and a program of GTK by them, to half a notch."""
+"""A scroll by pixels moves a page by them, to half a notch.
 
-import io
+tests/programs/test_scrolls.py has Firefox and a program of GTK.
+"""
+
 import json
 import random
 from collections.abc import Iterator
@@ -9,10 +11,7 @@ from dataclasses import dataclass
 from queue import Empty
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
-from PIL import Image
 
 from tests.system.reporting_page import Reports, reporting_page
 from tests.system.services import PATIENCE, Json, Service, until
@@ -73,8 +72,9 @@ def middle_of(window: Json) -> list[int]:
 
 @contextmanager
 def open_page(desktop: Service, browser: str) -> Iterator[Page]:
+    """Open the page with a command that gets its address."""
     with reporting_page(PAGE.encode()) as (url, reports):
-        desktop.post("/api/v0/processes/start", {"command": f"exec {browser} {url}"})
+        desktop.post("/api/v0/processes/start", {"command": f"{browser} {url}"})
         middle = middle_of(until(lambda: shown(desktop, "scrolls"), "the window"))
 
         def reported() -> bool:
@@ -93,60 +93,22 @@ def open_page(desktop: Service, browser: str) -> Iterator[Page]:
         yield Page(desktop, reports, middle)
 
 
-@pytest.mark.parametrize("browser", ["browser", "firefox"])
-def test_a_page_is_scrolled_by_pixels(desktop: Service, browser: str) -> None:
-    with open_page(desktop, browser) as page:
-        _, notch = page.scroll(scroll_amount=1)
-        # Of a screen of 1920 x 1080 a model sees 1280 x 720.
-        model = [value * 2 // 3 for value in page.middle]
-        for asked in (120, 480, 700):
-            _, moved = page.scroll(scroll_pixels=asked)
-            assert abs(moved - asked) <= HALF * notch, (asked, notch)
-            _, moved = page.scroll(scroll_y=-asked)
-            assert abs(moved + asked) <= HALF * notch, (asked, notch)
-        _, moved = page.scroll(scroll_y=480, coordinate=model, coordinate_space="model")
-        assert abs(moved - 720) <= HALF * notch
-        right, down = page.scroll(scroll_x=500, scroll_y=300)
-        assert abs(right - 500) <= HALF * notch
-        assert abs(down - 300) <= HALF * notch
+def assert_scrolled_by_pixels(page: Page) -> None:
+    _, notch = page.scroll(scroll_amount=1)
+    # Of a screen of 1920 x 1080 a model sees 1280 x 720.
+    model = [value * 2 // 3 for value in page.middle]
+    for asked in (120, 480, 700):
+        _, moved = page.scroll(scroll_pixels=asked)
+        assert abs(moved - asked) <= HALF * notch, (asked, notch)
+        _, moved = page.scroll(scroll_y=-asked)
+        assert abs(moved + asked) <= HALF * notch, (asked, notch)
+    _, moved = page.scroll(scroll_y=480, coordinate=model, coordinate_space="model")
+    assert abs(moved - 720) <= HALF * notch
+    right, down = page.scroll(scroll_x=500, scroll_y=300)
+    assert abs(right - 500) <= HALF * notch
+    assert abs(down - 300) <= HALF * notch
 
 
-def screen_of(desktop: Service) -> NDArray[np.uint8]:
-    answer = desktop.http.get("/api/v0/desktop/screenshot", params={**NATIVE, "cursor": "false"})
-    return np.asarray(Image.open(io.BytesIO(answer.content)).convert("L"))
-
-
-def moved(before: NDArray[np.uint8], after: NDArray[np.uint8], at: list[int]) -> int:
-    """Return how far a piece of text above a point has moved up."""
-    x, y = at
-    piece = after[y - 200 : y - 140, x - 300 : x]
-    fits = [
-        by
-        for by in range(-400, 700)
-        if y - 200 + by >= 0
-        and np.array_equal(piece, before[y - 200 + by : y - 140 + by, x - 300 : x])
-    ]
-    assert len(fits) == 1, fits
-    return fits[0]
-
-
-def test_a_program_of_gtk_is_scrolled_by_pixels(desktop: Service) -> None:
-    text = " ".join(f"{line}; {line}; {line}\\n" for line in LINES[:300])
-    desktop.post(
-        "/api/v0/processes/start",
-        {"command": f"printf '%b' '{text}' > trees.txt; exec mousepad trees.txt"},
-    )
-    window = until(lambda: shown(desktop, "trees.txt"), "the window")
-    desktop.post(f"/api/v0/desktop/windows/{window['id']}/maximize", {})
-    at = until(lambda: middle_of(shown(desktop, "trees.txt")), "the window")
-    settled: Json = {"coordinate": at, **NATIVE, "observe": {"screenshot": False}}
-    desktop.act(action="mouse_move", **settled)
-    before = screen_of(desktop)
-    desktop.act(action="scroll", scroll_amount=1, **settled)
-    after = screen_of(desktop)
-    notch = moved(before, after, at)
-    for asked in (60, 150, 300):
-        before = after
-        desktop.act(action="scroll", scroll_pixels=asked, **settled)
-        after = screen_of(desktop)
-        assert abs(moved(before, after, at) - asked) <= HALF * notch, (asked, notch)
+def test_a_page_is_scrolled_by_pixels(desktop: Service) -> None:
+    with open_page(desktop, "exec browser") as page:
+        assert_scrolled_by_pixels(page)
