@@ -58,7 +58,7 @@ def test_the_card_of_a_child_shows_it_live_and_then_plays_its_recording(
         # The call that started it, and the call that waited for it.
         expect(waited).to_have_count(2)
         spawned.get_by_role("button", name="Play here").click()
-        page.wait_for_function("() => document.querySelector('.child video').currentTime > 0")
+        page.wait_for_function("() => document.querySelector('.child video')?.currentTime > 0")
         assert page.url.endswith(f"/runs/{chat}")
         # This agent works in no repository.
         expect(page.get_by_role("tab", name="Changes")).to_be_hidden()

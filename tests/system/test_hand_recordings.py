@@ -42,7 +42,7 @@ def test_a_recording_by_hand_is_listed_filtered_and_played(
         card.get_by_role("link").click()
         page.wait_for_url(f"**/desktops/{desktop}/recordings/*")
         expect(page.get_by_role("heading", name="By Ada")).to_be_visible()
-        page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        page.wait_for_function("() => document.querySelector('video')?.readyState >= 2")
         page.get_by_role("button", name="Type “Hello”").click()
         page.wait_for_function("() => !document.querySelector('video').seeking")
         with page.expect_download() as saved:

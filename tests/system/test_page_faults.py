@@ -122,7 +122,7 @@ def test_a_recording_that_is_deleted_while_it_plays(
 ) -> None:
     recordings = fresh_plane.get(f"/api/v0/runs/{run}")["recordings"]
     with signed_in(browser, fresh_plane, f"/runs/{run}") as page:
-        page.wait_for_function("() => document.querySelector('video').readyState >= 2")
+        page.wait_for_function("() => document.querySelector('video')?.readyState >= 2")
         page.get_by_role("button", name="Play", exact=True).first.click()
         for one in recordings:
             assert fresh_plane.http.delete(one["url"]).is_success

@@ -19,11 +19,11 @@ pytestmark = [pytest.mark.x11, pytest.mark.browser]
 RATE = 15
 SHOWS = f"""(frame) => {{
   const video = document.querySelector("video");
-  return !video.seeking && video.readyState >= 2 && ({READ_CLOCK})(video) === frame;
+  return video && !video.seeking && video.readyState >= 2 && ({READ_CLOCK})(video) === frame;
 }}"""
 
 
-READY = "() => document.querySelector('video').readyState >= 1"
+READY = "() => document.querySelector('video')?.readyState >= 1"
 
 
 async def shows(page: Page, step: StepView, number: int) -> None:
