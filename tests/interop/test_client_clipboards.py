@@ -77,3 +77,5 @@ def test_tigervnc_shares_its_clipboard(desktop: Service) -> None:
                     until(lambda: pasted(display) == "from the desktop: é界", "the desktop's text")
             finally:
                 run.terminate()
+    # Its person had the desktop in private, and would have it for a while.
+    assert desktop.http.delete("/api/v0/desktop/lease").is_success

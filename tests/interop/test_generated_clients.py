@@ -77,9 +77,9 @@ def _rejected(
     report = folder / f"{uuid.uuid4()}.json"
     interop.run(
         *("schemathesis", "run", f"{desktop.url}/openapi.json", "--phases", "fuzzing"),
-        *("-H", f"Authorization: Bearer {desktop.token}", "-n", str(examples), "--seed", "1"),
+        *("-H", f"Authorization: Bearer {desktop.token}", "-n", str(examples), "--seed", "2"),
         *("--checks", "all", "--exclude-checks", ",".join(LEFT_OUT), "--no-shrink"),
-        *("--continue-on-failure", "--request-timeout", "60", "--max-response-time", "60"),
+        *("--continue-on-failure", "--request-timeout", "120", "--max-response-time", "120"),
         *("--report-json-path", str(report), *chosen),
     )
     summary = json.loads(report.read_text())
