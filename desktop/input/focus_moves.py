@@ -1,4 +1,4 @@
-"""Holds a key back until the click or shortcut before it has moved the keyboard focus.
+"""Holds a key back until the click, shortcut or Tab before it has moved the keyboard focus.
 
 The window manager passes a click on (`pointer_delivery.ClickDelivery`), then the processes of the
 application move the focus among them (`client_idle.ClientIdle.wait_for_focus_moves`).
@@ -9,6 +9,8 @@ from typing import Any
 
 from .client_idle import ClientIdle
 from .pointer_delivery import BUTTONS, ClickDelivery
+
+TAB, ISO_LEFT_TAB = 0xFF09, 0xFE20
 
 
 class FocusMoves:
@@ -33,9 +35,9 @@ class FocusMoves:
         """Note that a button was pressed."""
         self._clicked |= button in BUTTONS
 
-    def struck(self, shortcut: bool) -> None:
-        """Note that a key was struck, as a shortcut or as text."""
-        self._moving = shortcut
+    def struck(self, keysym: int, command: bool) -> None:
+        """Note that a key was struck; ``command`` if a modifier made it a shortcut."""
+        self._moving = command or keysym in (TAB, ISO_LEFT_TAB)
 
     def deliver_clicks(self) -> None:
         """Wait until the window manager has passed on the clicks so far."""

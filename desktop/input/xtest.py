@@ -328,7 +328,7 @@ class XTestInput:
         self._keys[keysym] = code
         modifiers.note(keysym, True)
         if keysym not in MODIFIERS:
-            self._focus.struck(modifiers.command)
+            self._focus.struck(keysym, modifiers.command)
 
     def _key_up(self, keysym: int, modifiers: Modifiers) -> None:
         # The keycode of the press is released, even if the map has another one for the keysym by
@@ -343,7 +343,7 @@ class XTestInput:
         modifiers.note(keysym, False)
 
     def _tap(self, keysym: int, modifiers: Modifiers) -> None:
-        self._focus.struck(modifiers.command)
+        self._focus.struck(keysym, modifiers.command)
         bound = self._bindings.find(keysym)
         if bound is not None:
             self._tap_bound(bound, keysym, modifiers)
