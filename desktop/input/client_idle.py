@@ -32,7 +32,7 @@ _SAME_IN_A_ROW = 3
 _SAMPLES, _MOST_RUNNING = 13, 2
 _LONGEST_SECONDS = 4.0
 _FOCUS_POLL_SECONDS = 0.002
-_LONGEST_FOCUS_SECONDS = 0.25
+_LONGEST_FOCUS_SECONDS = 1.0
 """A page that is busy for longer shows a film or an animation, and is never idle."""
 _PROC = Path("/proc")
 
@@ -94,6 +94,9 @@ class ClientIdle:
             states = [_sleep_signature(process) for process in processes]
             state = " ".join(states) if all(states) else ""
             if relay is not None and not _sleep_signature(relay):
+                state = ""
+            # Threads pass on what others wait for: on a busy machine they wait for a processor.
+            if state and len(processes) > 1 and any(map(_runs, processes)):
                 state = ""
             same = same + 1 if state and state == previous else 0
             previous = state

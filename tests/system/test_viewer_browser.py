@@ -408,9 +408,13 @@ def test_one_press_of_keys_copies_the_clipboard_each_way(
 
 async def key_of(page: Page) -> str:
     """Return the key by which the service knows this page."""
-    names = await page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
-    found = [name for name in names if "viewer=" in name]
-    return str(found[0].partition("viewer=")[2].partition("&")[0])
+    # A request is listed some time after its answer.
+    found = await page.wait_for_function(
+        "() => performance.getEntriesByType('resource').map((each) => each.name)"
+        ".find((name) => name.includes('viewer='))"
+    )
+    name = str(await found.json_value())
+    return name.partition("viewer=")[2].partition("&")[0]
 
 
 DROP = """([kind, names]) => {
