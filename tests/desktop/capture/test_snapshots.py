@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from deskhand.desktop.capture import snapshots as snapshots_module
 from deskhand.desktop.capture.frames import Frame
 from deskhand.desktop.capture.snapshots import (
     BAND_ROWS,
@@ -100,9 +101,9 @@ def test_no_buffer_is_left_after_a_release() -> None:
         snapshots.release()
         del held
         gc.collect()
-        # Other threads of the worker allocate, too; only the buffers of NumPy are of this test.
-        arrays = tracemalloc.DomainFilter(inclusive=True, domain=np.lib.tracemalloc_domain)
-        left = tracemalloc.take_snapshot().filter_traces((arrays,)).statistics("filename")
+        # Other threads of the worker allocate, too.
+        own = tracemalloc.Filter(True, str(snapshots_module.__file__))
+        left = tracemalloc.take_snapshot().filter_traces((own,)).statistics("filename")
     finally:
         tracemalloc.stop()
     assert sum(one.size for one in left) < SIZE.width * SIZE.height * 4
