@@ -27,11 +27,12 @@ from deskhand.desktop.x11.connection import has_extension
 
 _POLL_SECONDS = 0.005
 _SAME_IN_A_ROW = 3
-# Browsers pass a motion on with the next frame, and sleep until then: samples of several frames. In
-# a few of them, timers and animations may run.
+# Browsers pass a motion, and the click behind it, on with the next frame, and sleep until then:
+# samples of more than one frame.
+_SAME_AFTER_CLICK, _POLL_AFTER_CLICK_SECONDS = 5, 0.002
+# Samples of several frames. In a few of them, timers and animations may run.
 _SAMPLES, _MOST_RUNNING = 13, 2
 _LONGEST_SECONDS = 4.0
-_FOCUS_POLL_SECONDS = 0.002
 _LONGEST_FOCUS_SECONDS = 1.0
 """A page that is busy for longer shows a film or an animation, and is never idle."""
 _PROC = Path("/proc")
@@ -67,7 +68,7 @@ class ClientIdle:
         `_LONGEST_SECONDS` at most, and for no time if the process is unknown.
         """
         if client := self._focused():
-            self._wait([client.process], client.relay, _LONGEST_SECONDS, _POLL_SECONDS)
+            self._wait([client.process], client.relay, _LONGEST_SECONDS)
 
     def wait_for_focus_moves(self) -> None:
         """Wait until the client with the keyboard focus has moved it among its processes.
@@ -77,17 +78,23 @@ class ClientIdle:
         """
         client = self._focused()
         if client and len(processes := with_helpers(client.process)) > 1:
-            self._wait(processes, client.relay, _LONGEST_FOCUS_SECONDS, _FOCUS_POLL_SECONDS)
+            rule = _SAME_AFTER_CLICK, _POLL_AFTER_CLICK_SECONDS
+            self._wait(processes, client.relay, _LONGEST_FOCUS_SECONDS, *rule)
 
     def _focused(self) -> ClientProcess | None:
         return self.client(self._connection.core.GetInputFocus().reply().focus)
 
     def _wait(
-        self, processes: Sequence[int], relay: int | None, longest: float, poll: float
+        self,
+        processes: Sequence[int],
+        relay: int | None,
+        longest: float,
+        in_a_row: int = _SAME_IN_A_ROW,
+        poll: float = _POLL_SECONDS,
     ) -> None:
         deadline = time.monotonic() + longest
         previous, same = "", 0
-        while same < _SAME_IN_A_ROW and time.monotonic() < deadline:
+        while same < in_a_row and time.monotonic() < deadline:
             # The client may sleep only until its own request is answered. The server answers this
             # round trip after that one.
             self._connection.core.GetInputFocus().reply()

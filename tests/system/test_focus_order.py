@@ -170,7 +170,6 @@ def viewer_types(desktop: Service, places: Places, names: str, done: Callable[[]
     ("path", "shown", "clicks"),
     [
         ("page", one_page, 40),
-        ("frame", page_and_frame, 40),
         pytest.param("page", one_page, 200, marks=pytest.mark.full),
         pytest.param("frame", page_and_frame, 200, marks=pytest.mark.full),
         pytest.param("opener", two_windows, 200, marks=pytest.mark.full),
