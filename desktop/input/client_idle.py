@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,9 +28,7 @@ from deskhand.desktop.x11.connection import has_extension
 _POLL_SECONDS = 0.005
 _SAME_IN_A_ROW = 3
 # Browsers pass a motion, and the click behind it, on with the next frame, and sleep until then:
-# samples of more than one frame.
-_SAME_AFTER_CLICK, _POLL_AFTER_CLICK_SECONDS = 5, 0.002
-# Samples of several frames. In a few of them, timers and animations may run.
+# samples of several frames. In a few of them, timers and animations may run.
 _SAMPLES, _MOST_RUNNING = 13, 2
 _LONGEST_SECONDS = 4.0
 _LONGEST_FOCUS_SECONDS = 1.0
@@ -67,8 +65,21 @@ class ClientIdle:
         The filter in front of it must have passed everything on, but may serve others. Waits for
         `_LONGEST_SECONDS` at most, and for no time if the process is unknown.
         """
-        if client := self._focused():
-            self._wait([client.process], client.relay, _LONGEST_SECONDS)
+        client = self._focused()
+        if client is None:
+            return
+        deadline = time.monotonic() + _LONGEST_SECONDS
+        previous, same = "", 0
+        while same < _SAME_IN_A_ROW and time.monotonic() < deadline:
+            # The client may sleep only until its own request is answered. The server answers this
+            # round trip after that one.
+            self._connection.core.GetInputFocus().reply()
+            state = _sleep_signature(client.process)
+            if client.relay is not None and not _sleep_signature(client.relay):
+                state = ""
+            same = same + 1 if state and state == previous else 0
+            previous = state
+            time.sleep(_POLL_SECONDS)
 
     def wait_for_focus_moves(self) -> None:
         """Wait until the client with the keyboard focus has moved it among its processes.
@@ -77,37 +88,12 @@ class ClientIdle:
         process, which handles events in their order.
         """
         client = self._focused()
-        if client and len(processes := with_helpers(client.process)) > 1:
-            rule = _SAME_AFTER_CLICK, _POLL_AFTER_CLICK_SECONDS
-            self._wait(processes, client.relay, _LONGEST_FOCUS_SECONDS, *rule)
+        if client and len(with_helpers(client.process)) > 1:
+            deadline = time.monotonic() + _LONGEST_FOCUS_SECONDS
+            self.wait_for_families([client], deadline, lambda: False)
 
     def _focused(self) -> ClientProcess | None:
         return self.client(self._connection.core.GetInputFocus().reply().focus)
-
-    def _wait(
-        self,
-        processes: Sequence[int],
-        relay: int | None,
-        longest: float,
-        in_a_row: int = _SAME_IN_A_ROW,
-        poll: float = _POLL_SECONDS,
-    ) -> None:
-        deadline = time.monotonic() + longest
-        previous, same = "", 0
-        while same < in_a_row and time.monotonic() < deadline:
-            # The client may sleep only until its own request is answered. The server answers this
-            # round trip after that one.
-            self._connection.core.GetInputFocus().reply()
-            states = [_sleep_signature(process) for process in processes]
-            state = " ".join(states) if all(states) else ""
-            if relay is not None and not _sleep_signature(relay):
-                state = ""
-            # Threads pass on what others wait for: on a busy machine they wait for a processor.
-            if state and len(processes) > 1 and any(map(_runs, processes)):
-                state = ""
-            same = same + 1 if state and state == previous else 0
-            previous = state
-            time.sleep(poll)
 
     def wait_for_families(
         self, clients: Iterable[ClientProcess], deadline: float, over: Callable[[], bool]
