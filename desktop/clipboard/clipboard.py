@@ -4,6 +4,7 @@ The thread owns the X connection and serves two sources with one select(2): the 
 other clients request the owned content, and a pipe that announces tasks of callers.
 """
 
+import asyncio
 import os
 import queue
 import select
@@ -19,7 +20,7 @@ from typing import Any, Self
 
 import xcffib
 
-from deskhand.desktop.errors import ClipboardFailed, DisplayGone
+from deskhand.desktop.errors import ClipboardFailed, DesktopError, DisplayGone
 from deskhand.desktop.x11.connection import LOST, connect
 from deskhand.desktop.x11.selection import CLIPBOARD, Content, Kind, Selection
 
@@ -230,3 +231,27 @@ class X11Clipboard:
         if self._wake in select.select(sources, [], [], left)[0]:
             os.eventfd_read(self._wake)
         return True
+
+
+class ViewersText:
+    """The text of the clipboard for viewers over RFB, read and copied in a worker thread.
+
+    ``clipboard`` may wait for a display. A desktop error has no place in RFB, so nothing is copied
+    or read then.
+    """
+
+    def __init__(self, clipboard: Callable[[], X11Clipboard]) -> None:
+        self._clipboard = clipboard
+
+    async def copy(self, text: str) -> None:
+        """Copy a text."""
+        content = Content("text/plain", text.encode())
+        with suppress(DesktopError):
+            await asyncio.to_thread(lambda: self._clipboard().put(content))
+
+    async def text(self) -> str | None:
+        """Return the text; None if there is none, or its program does not hand it over."""
+        with suppress(DesktopError):
+            found = await asyncio.to_thread(lambda: self._clipboard().get(("text/plain",)))
+            return None if found is None else found.data.decode()
+        return None

@@ -386,7 +386,7 @@ class Computer:
     async def _send_events(self, caller: Caller, action: Action) -> None:
         # Only motion in steps starts where the pointer is; reading its position costs a round trip.
         position = Point(0, 0)
-        held = await self._do(self._device.holds_button)
+        held = moves_along(action, held=True) and await self._do(self._device.holds_button)
         if moves_along(action, held):
             position = await self._do(self._device.position)
         try:

@@ -25,7 +25,7 @@ from deskhand.desktop.browser.launch import prepare
 from deskhand.desktop.browser.policy import BrowserLaunch
 from deskhand.desktop.capture.framebuffer import Framebuffer
 from deskhand.desktop.capture.idle_memory import IdleMemory
-from deskhand.desktop.clipboard.viewers_text import ViewersText
+from deskhand.desktop.clipboard.clipboard import ViewersText
 from deskhand.desktop.computer.computer import Computer
 from deskhand.desktop.display.agent_filter import DisplaySockets, FilteredDisplay
 from deskhand.desktop.display.api import WaitingUpstream, display_ready

@@ -75,7 +75,7 @@ def parsed(raw: bytes) -> CutText:
 def _unpacked(compressed: bytes) -> str | None:
     """Return the text, the first of the formats; None if it is too long."""
     try:
-        # One byte more than is taken tells that the text is longer.
+        # One byte beyond the limit shows that the text is longer.
         content = zlib.decompressobj().decompress(compressed, 4 + LONGEST + 1)
     except zlib.error as error:
         raise ProtocolBroken("An extended cut text is not compressed as it should be.") from error

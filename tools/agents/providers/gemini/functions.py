@@ -1,10 +1,10 @@
 """Gemini's predefined functions for a computer, and the actions of ours that they are. Pure.
 
 A function is one or several members of the computer toolset, which are run in order: ``navigate``
-opens the address bar and types into it. The
-functions are those of Gemini 3.5 and later, and, for older models, those of the previews of 2.5
-and 3 (``OLD_FUNCTIONS``). If an argument is unknown, missing or wrong, none of the members is run:
-one call stands for them, with which the tool reports what is wrong.
+opens the address bar and types into it. The functions are those of Gemini 3.5 and later, and, for
+older models, those of the previews of 2.5 and 3 (``OLD_FUNCTIONS``). If an argument is unknown,
+missing or wrong, none of the members is run: one call stands for them, with which the tool reports
+what is wrong.
 """
 
 from collections.abc import Callable, Mapping
