@@ -7,17 +7,16 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-from websockets.asyncio.client import connect
 
-from tests.attack.test_private_take_over import LEASE, give_back, typed
+from tests.attack.test_private_take_over import give_back, in_private, typed
 from tests.system.reporting_page import PageHandler, serving
 from tests.system.services import PATIENCE, Service, tidy
-from tests.system.watching import handshake, played, stream, ticket
-from tests.vncbridge.rfb.client_messages import encodings, key
+from tests.system.watching import played
+from tests.vncbridge.rfb.client_messages import tap, with_control
 
 pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.full]
 
-CONTROL, TAB, E_ACUTE = 0xFFE3, 0xFF09, 0xE9
+TAB, E_ACUTE, F2 = 0xFF09, 0xE9, 0xFFBF
 """A viewer composes dead keys itself, and sends the character."""
 PAGE = b"""<!doctype html><meta charset=utf-8><title>fields</title>
 <select><option>none<option>beta</select><input type=date><input id=first><input id=second>
@@ -27,7 +26,6 @@ onload = () => { fields[0].focus(); fetch("/loaded", {method: "POST"}); };
 fields[3].onkeyup = (event) => event.key === "F2" &&
   fetch("/values", {method: "POST", body: fields.map((one) => one.value).join(" ")});
 </script>"""
-F2 = 0xFFBF
 
 
 class Site(PageHandler):
@@ -63,14 +61,6 @@ def desktop(tmp_path: Path) -> Iterator[Service]:
         yield found
 
 
-def struck(*symbols: int) -> bytes:
-    return b"".join(key(one) + key(one, down=False) for one in symbols)
-
-
-def with_control(letter: str) -> bytes:
-    return key(CONTROL) + struck(ord(letter)) + key(CONTROL, down=False)
-
-
 @pytest.mark.slow("a person who types")
 def test_all_keys_of_a_person_in_private_arrive(desktop: Service) -> None:
     Site.asked = Queue()
@@ -79,19 +69,14 @@ def test_all_keys_of_a_person_in_private_arrive(desktop: Service) -> None:
         return await asyncio.to_thread(Site.asked.get, timeout=3 * PATIENCE)
 
     async def act(port: int) -> None:
-        address = stream(desktop, ticket=ticket(desktop, "control"), viewer="ann")
-        async with connect(address) as socket:
-            await handshake(socket)
-            await socket.send(encodings(0))
-            body = {"action": "take", "name": "Ann", "viewer": "ann"}
-            assert (await asyncio.to_thread(desktop.post, LEASE, body))["private"]
+        async with in_private(desktop) as socket:
             await typed(socket, "beta")
-            await socket.send(struck(TAB))
+            await socket.send(tap(TAB))
             await typed(socket, "12312026")
             # The date has a button for its calendar.
-            await socket.send(struck(TAB, TAB, E_ACUTE) + with_control("a"))
-            await socket.send(with_control("c") + struck(TAB) + with_control("v"))
-            await socket.send(struck(F2))
+            await socket.send(tap(TAB, TAB, E_ACUTE) + with_control("a"))
+            await socket.send(with_control("c") + tap(TAB) + with_control("v"))
+            await socket.send(tap(F2))
             assert await next_asked() == "beta 2026-12-31 é é"
             await socket.send(with_control("l"))
             await typed(socket, f"127.0.0.1:{port}/address\n")
@@ -103,7 +88,7 @@ def test_all_keys_of_a_person_in_private_arrive(desktop: Service) -> None:
             await typed(socket, f"127.0.0.1:{port}/locked\n")
             assert await next_asked() == "sign-in"
             await typed(socket, "ann")
-            await socket.send(struck(TAB))
+            await socket.send(tap(TAB))
             await typed(socket, "S3cret\n")
             assert await next_asked() == "ann:S3cret"
 

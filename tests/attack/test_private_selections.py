@@ -6,21 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from websockets.asyncio.client import connect
 
 from deskhand.desktop.x11.connection import connect as connect_x
 from deskhand.desktop.x11.selection import CLIPBOARD, PRIMARY, Selection
-from tests.attack.test_private_take_over import LEASE, SECRET, give_back, typed
+from tests.attack.test_private_take_over import LEASE, SECRET, give_back, in_private, typed
 from tests.system.services import Service, service, until, x_display
 from tests.system.typing_targets import text_area
-from tests.system.watching import handshake, played, stream, ticket
-from tests.vncbridge.rfb.client_messages import encodings, key
+from tests.system.watching import played
+from tests.vncbridge.rfb.client_messages import with_control
 
 pytestmark = [pytest.mark.attack, pytest.mark.root, pytest.mark.x11]
 
 ROUTE = "/api/v0/desktop/clipboard"
-CONTROL = 0xFFE3
-"""Keysym of the left Control key."""
 
 
 @pytest.fixture
@@ -29,21 +26,11 @@ def desktop(tmp_path: Path) -> Iterator[Service]:
         yield found
 
 
-def with_control(letter: str) -> bytes:
-    code = ord(letter)
-    return key(CONTROL) + key(code) + key(code, down=False) + key(CONTROL, down=False)
-
-
 def person_copies(desktop: Service) -> None:
     """Take control in private, type a text, select and copy it."""
 
     async def act() -> None:
-        address = stream(desktop, ticket=ticket(desktop, "control"), viewer="ann")
-        async with connect(address) as socket:
-            await handshake(socket)
-            await socket.send(encodings(0))
-            body = {"action": "take", "name": "Ann", "viewer": "ann"}
-            assert (await asyncio.to_thread(desktop.post, LEASE, body))["private"]
+        async with in_private(desktop) as socket:
             await typed(socket, SECRET)
             await socket.send(with_control("a") + with_control("c"))
             await asyncio.to_thread(desktop.get, LEASE)

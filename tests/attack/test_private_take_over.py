@@ -4,7 +4,8 @@ import asyncio
 import shlex
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -109,6 +110,20 @@ async def clicked(socket: ClientConnection, x: int, y: int) -> None:
     await socket.send(pointer(0, x, y) + pointer(1, x, y) + pointer(0, x, y))
 
 
+@asynccontextmanager
+async def in_private(desktop: Service) -> AsyncIterator[ClientConnection]:
+    """Take control in private as a viewer's page does; yield its stream."""
+    address = stream(desktop, ticket=ticket(desktop, "control"), viewer="ann")
+    async with connect(address) as socket:
+        await handshake(socket)
+        await socket.send(encodings(0))
+        body = {"action": "take", "name": "Ann", "viewer": "ann"}
+        state = await asyncio.to_thread(desktop.post, LEASE, body)
+        assert state["granted"]
+        assert state["private"]
+        yield socket
+
+
 def person_types(
     desktop: Service,
     text: str = SECRET,
@@ -122,13 +137,7 @@ def person_types(
     """
 
     async def act() -> None:
-        ticket_ = ticket(desktop, "control")
-        async with connect(stream(desktop, ticket=ticket_, viewer="ann")) as socket:
-            await handshake(socket)
-            await socket.send(encodings(0))
-            body = {"action": "take", "name": "Ann", "viewer": "ann"}
-            state = await asyncio.to_thread(desktop.post, LEASE, body)
-            assert state["granted"]
+        async with in_private(desktop) as socket:
             taken()
             if panel:
                 await clicked(socket, *PANEL_TERMINAL)

@@ -1,13 +1,24 @@
 """Web servers of tests on loopback, and a page that reports to its test."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from queue import Queue
+from queue import Empty, Queue
+
+from tests.system.services import Json, Service, until
 
 Reports = Queue[tuple[str, str]]
 """Path and body of each POST, in the order in which they came."""
+Point = tuple[int, int]
+"""A place on the screen, in native pixels."""
+
+REPORT_CORNER = """<script>
+addEventListener("mousedown", (event) => fetch("/corner", {method: "POST", body:
+  JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])}), {once: true});
+</script>"""
+"""Reports at the first click where the page is on the screen, for `corner_at`."""
 
 
 class PageHandler(BaseHTTPRequestHandler):
@@ -59,3 +70,35 @@ def reporting_page(page: bytes) -> Iterator[tuple[str, Reports]]:
 
     with serving(Handler) as port:
         yield f"http://127.0.0.1:{port}/", reports
+
+
+def focused(desktop: Service, title: str) -> Json:
+    """Return the window that has the keyboard if its title begins so; else an empty record."""
+    found = desktop.get("/api/v0/desktop/windows")["windows"]
+    return next((one for one in found if one["focused"] and one["title"].startswith(title)), {})
+
+
+def click(at: Point) -> Json:
+    """Return the action that clicks there."""
+    return {"action": "left_click", "coordinate": at, "coordinate_space": "native"}
+
+
+def first_report(desktop: Service, at: Point, reports: Reports) -> tuple[str, str]:
+    """Click until the page reports: a browser drops input that comes before the first paint."""
+
+    def reported() -> tuple[str, str] | None:
+        desktop.act(**click(at))
+        with suppress(Empty):
+            return reports.get(timeout=1)
+        return None
+
+    found: tuple[str, str] = until(reported, "a page that takes clicks")
+    return found
+
+
+def corner_at(desktop: Service, at: Point, reports: Reports) -> Point:
+    """Return the upper left corner of the page with `REPORT_CORNER` at a point."""
+    path, corner = first_report(desktop, at, reports)
+    assert path == "/corner"
+    left, top = json.loads(corner)
+    return left, top

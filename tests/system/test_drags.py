@@ -4,11 +4,16 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty
 
 import pytest
 
-from tests.system.reporting_page import Reports, reporting_page
+from tests.system.reporting_page import (
+    REPORT_CORNER,
+    Reports,
+    corner_at,
+    focused,
+    reporting_page,
+)
 from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.slow("a browser that starts")]
@@ -19,21 +24,19 @@ div { position: fixed; top: 60px; width: 120px; height: 80px; background: #cde }
 <div id=place style="left: 400px; top: 300px; width: 300px; height: 200px">place</div>
 <div id=pad style="left: 800px">pad</div>
 <script>
-let told = Promise.resolve();
-const tell = (path, body) => told = told.then(() => fetch(path, {method: "POST", body}));
-addEventListener("mousedown", (event) => tell("/corner",
-  JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])), {once: true});
+let sent = Promise.resolve();
+const report = (path, body) => sent = sent.then(() => fetch(path, {method: "POST", body}));
 addEventListener("contextmenu", (event) => event.preventDefault());
 const [card, place, pad] = ["card", "place", "pad"].map((id) => document.getElementById(id));
 card.addEventListener("dragstart", (event) => event.dataTransfer.setData("text/plain", "ace"));
-card.addEventListener("dragend", (event) => tell("/end", event.dataTransfer.dropEffect));
+card.addEventListener("dragend", (event) => report("/end", event.dataTransfer.dropEffect));
 place.addEventListener("dragover", (event) => {
   event.preventDefault();
   event.dataTransfer.dropEffect = "copy";
 });
 place.addEventListener("drop", (event) => {
   event.preventDefault();
-  tell("/drop", event.dataTransfer.getData("text/plain"));
+  report("/drop", event.dataTransfer.getData("text/plain"));
 });
 let moves = 0;
 pad.addEventListener("pointerdown", (event) => {
@@ -42,9 +45,9 @@ pad.addEventListener("pointerdown", (event) => {
 });
 pad.addEventListener("pointermove", (event) => { moves += event.buttons > 0; });
 pad.addEventListener("pointerup", ({ button, clientX }) =>
-  tell("/moved", JSON.stringify([button, clientX, moves > 2])));
+  report("/moved", JSON.stringify([button, clientX, moves > 2])));
 pad.addEventListener("mousedown", ({ button, detail }) =>
-  detail > 1 && tell("/several", JSON.stringify([button, detail])));
+  detail > 1 && report("/several", JSON.stringify([button, detail])));
 </script>"""
 CARD, PLACE, PAD = (120, 100), (550, 400), (860, 100)
 """Points in the page."""
@@ -72,31 +75,14 @@ class Page:
         return self.reports.get(timeout=PATIENCE)
 
 
-def shown(desktop: Service) -> Json:
-    """Return the window of the page if it has the keyboard."""
-    found = desktop.get("/api/v0/desktop/windows")["windows"]
-    return next((one for one in found if one["focused"] and one["title"].startswith("drags")), {})
-
-
-def reported(desktop: Service, window: Json, reports: Reports) -> tuple[str, str] | None:
-    """Click into the page; a browser drops input that arrives before its first paint."""
-    x, y = window["x"] + window["width"] // 2, window["y"] + 700
-    desktop.act(action="left_click", coordinate=[x, y], coordinate_space="native")
-    try:
-        return reports.get(timeout=1)
-    except Empty:
-        return None
-
-
 @contextmanager
 def open_page(desktop: Service, browser: str) -> Iterator[Page]:
     """Open the page with a command that gets its address."""
-    with reporting_page(PAGE.encode()) as (url, reports):
+    with reporting_page((PAGE + REPORT_CORNER).encode()) as (url, reports):
         desktop.post("/api/v0/processes/start", {"command": f"{browser} {url}"})
-        window = until(lambda: shown(desktop), "the window")["native_geometry"]
-        path, corner = until(lambda: reported(desktop, window, reports), "the corner of the page")
-        assert path == "/corner"
-        yield Page(desktop, reports, *json.loads(corner))
+        window = until(lambda: focused(desktop, "drags"), "the window")["native_geometry"]
+        middle = window["x"] + window["width"] // 2, window["y"] + 700
+        yield Page(desktop, reports, *corner_at(desktop, middle, reports))
 
 
 def assert_dropped(desktop: Service, page: Page) -> None:
@@ -139,11 +125,11 @@ def test_any_button_drags_and_clicks_several_times(desktop: Service) -> None:
         for button, number in (("left", 0), ("middle", 1), ("right", 2)):
             named = {"button": button, "coordinate_space": "native"}
             desktop.act(action="left_click_drag", start_coordinate=start, coordinate=end, **named)
-            path, told = page.next()
-            assert (path, json.loads(told)) == ("/moved", [number, PAD[0] + 200, True])
+            path, body = page.next()
+            assert (path, json.loads(body)) == ("/moved", [number, PAD[0] + 200, True])
             for count, action in ((2, "double_click"), (3, "triple_click")):
                 page.click_elsewhere()
                 desktop.act(action=action, coordinate=start, **named)
-                told_of = [page.next() for _ in range(2 * count - 1)]
-                several = [json.loads(body) for path, body in told_of if path == "/several"]
+                reported = [page.next() for _ in range(2 * count - 1)]
+                several = [json.loads(body) for path, body in reported if path == "/several"]
                 assert several == [[number, detail] for detail in range(2, count + 1)]

@@ -1,10 +1,10 @@
-"""The file chooser of Chromium: an agent is told that its button chooses, and it does."""
+"""The file chooser of Chromium: its button chooses, as the hint of the window says."""
 
 from queue import Empty
 
 import pytest
 
-from tests.system.reporting_page import Reports, reporting_page
+from tests.system.reporting_page import Reports, focused, reporting_page
 from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.slow("a browser that starts")]
@@ -14,11 +14,6 @@ PAGE = b"""<!doctype html><title>choose</title>
  onchange="fetch('/chosen', {method: 'POST', body: this.files[0].name})">"""
 OPEN = (-50, -25)
 """The button from the bottom right of the chooser."""
-
-
-def focused(desktop: Service, title: str) -> Json:
-    found = desktop.get("/api/v0/desktop/windows")["windows"]
-    return next((one for one in found if one["focused"] and one["title"].startswith(title)), {})
 
 
 def test_the_button_of_a_file_chooser_chooses_as_its_hint_says(desktop: Service) -> None:

@@ -1,18 +1,26 @@
 """A key that follows a click or a shortcut goes where that leads."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from queue import Empty, Queue
+from contextlib import contextmanager
+from queue import Queue
 
 import pytest
 from websockets.asyncio.client import connect
 
-from tests.system.reporting_page import PageHandler, Reports, serving
+from tests.system.reporting_page import (
+    REPORT_CORNER,
+    PageHandler,
+    Point,
+    Reports,
+    click,
+    corner_at,
+    focused,
+    serving,
+)
 from tests.system.services import PATIENCE, Json, Service, until
 from tests.system.watching import handshake, played, stream, ticket
-from tests.vncbridge.rfb.client_messages import key, pointer
+from tests.vncbridge.rfb.client_messages import pointer, tap
 
 pytestmark = [pytest.mark.x11, pytest.mark.root]
 
@@ -22,12 +30,7 @@ head, script { display: none } html, body { left: 0; top: 0; width: 100%; height
 iframe { left: 0; top: 150px; width: 400px; height: 100px }
 </style>"""
 FIELD = """<input style="top:TOPpx" autocomplete="off"
-oninput="tell('/NAME', event.data)">"""
-SCRIPT = """<script>
-const tell = (path, body) => fetch(path, {method: "POST", body});
-addEventListener("mousedown", (event) => tell("/corner",
-  JSON.stringify([event.screenX - event.clientX, event.screenY - event.clientY])), {once: true});
-</script>"""
+oninput="fetch('/NAME', {method: 'POST', body: event.data})">"""
 BUTTON = """<button style="top:TOPpx"
 onclick="open('/NAME', '', 'popup,left=LEFT,top=300,width=500,height=300')"></button>"""
 LEFT = {"a": 200, "b": 900}
@@ -53,8 +56,6 @@ PAGES = {
 }
 LONGEST_BATCH = 100
 
-Point = tuple[int, int]
-"""In native pixels."""
 Places = dict[str, Point]
 """Points in the fields."""
 
@@ -67,7 +68,7 @@ def site() -> Iterator[tuple[str, Reports]]:
         def do_GET(self) -> None:
             if self.path.startswith("/typed"):
                 reports.put((self.path, ""))
-            page = HEAD + SCRIPT + PAGES.get(self.path, "")
+            page = HEAD + REPORT_CORNER + PAGES.get(self.path, "")
             self.answer(page.replace("PORT", self.headers["Host"].rpartition(":")[2]).encode())
 
         def do_POST(self) -> None:
@@ -76,25 +77,6 @@ def site() -> Iterator[tuple[str, Reports]]:
 
     with serving(Handler) as port:
         yield f"http://127.0.0.1:{port}", reports
-
-
-def click(at: Point) -> Json:
-    return {"action": "left_click", "coordinate": at, "coordinate_space": "native"}
-
-
-def corner_at(desktop: Service, at: Point, reports: Reports) -> Point:
-    """Click until a page takes it, which drops input before its first paint; return its corner."""
-
-    def clicked() -> tuple[str, str] | None:
-        desktop.act(**click(at))
-        with suppress(Empty):
-            return reports.get(timeout=1)
-        return None
-
-    path, corner = until(clicked, "a page that takes clicks")
-    assert path == "/corner"
-    left, top = json.loads(corner)
-    return left, top
 
 
 def below(corner: Point, top: int) -> Point:
@@ -128,12 +110,11 @@ def new_window(desktop: Service, *known: Point) -> Point:
     """Wait for a window of the browser; return a point in its page beside all fields."""
 
     def found() -> Point | None:
-        for window in desktop.get("/api/v0/desktop/windows")["windows"]:
-            at = window["native_geometry"]
-            point = at["x"] + at["width"] * 3 // 4, at["y"] + at["height"] * 3 // 4
-            if window["focused"] and window["title"].startswith("fields") and point not in known:
-                return point
-        return None
+        if not (window := focused(desktop, "fields")):
+            return None
+        at = window["native_geometry"]
+        point = at["x"] + at["width"] * 3 // 4, at["y"] + at["height"] * 3 // 4
+        return None if point in known else point
 
     point: Point = until(found, "the window")
     return point
@@ -156,8 +137,7 @@ def viewer_types(desktop: Service, places: Places, names: str, done: Callable[[]
             await handshake(viewer)
             for name in names:
                 clicked = pointer(0, *places[name]) + pointer(1, *places[name])
-                typed = key(ord(name)) + key(ord(name), down=False)
-                await viewer.send(clicked + pointer(0, *places[name]) + typed)
+                await viewer.send(clicked + pointer(0, *places[name]) + tap(ord(name)))
             # The end of the connection would drop what has not been passed on.
             await asyncio.to_thread(done)
 

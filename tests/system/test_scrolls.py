@@ -8,12 +8,11 @@ import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from queue import Empty
 from typing import Any
 
 import pytest
 
-from tests.system.reporting_page import Reports, reporting_page
+from tests.system.reporting_page import Reports, first_report, focused, reporting_page
 from tests.system.services import PATIENCE, Json, Service, until
 
 pytestmark = [pytest.mark.x11, pytest.mark.root, pytest.mark.slow("a browser that starts")]
@@ -59,12 +58,6 @@ class Page:
         return x, y
 
 
-def shown(desktop: Service, title: str) -> Json:
-    """Return the window of a title if it has the keyboard."""
-    found = desktop.get("/api/v0/desktop/windows")["windows"]
-    return next((one for one in found if one["focused"] and title in one["title"]), {})
-
-
 def middle_of(window: Json) -> list[int]:
     place = window["native_geometry"]
     return [place["x"] + place["width"] // 2, place["y"] + place["height"] // 2]
@@ -75,22 +68,13 @@ def open_page(desktop: Service, browser: str) -> Iterator[Page]:
     """Open the page with a command that gets its address."""
     with reporting_page(PAGE.encode()) as (url, reports):
         desktop.post("/api/v0/processes/start", {"command": f"{browser} {url}"})
-        middle = middle_of(until(lambda: shown(desktop, "scrolls"), "the window"))
-
-        def reported() -> bool:
-            # A browser drops input that arrives before its first paint.
-            desktop.act(action="left_click", coordinate=middle, **NATIVE)
-            try:
-                return bool(reports.get(timeout=1))
-            except Empty:
-                return False
-
-        until(reported, "the page")
-        # Those of the clicks before have all been told when the screen rests.
+        x, y = middle_of(until(lambda: focused(desktop, "scrolls"), "the window"))
+        first_report(desktop, (x, y), reports)
+        # When the screen rests, the page has reported all clicks so far.
         desktop.act(action="wait", duration=0, observe=RESTS)
         while not reports.empty():
             reports.get()
-        yield Page(desktop, reports, middle)
+        yield Page(desktop, reports, [x, y])
 
 
 def assert_scrolled_by_pixels(page: Page) -> None:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import pytest
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 
 from deskhand.desktop.x11.connection import connect as connect_x
 from deskhand.desktop.x11.selection import Content, Selection
@@ -15,7 +15,7 @@ from deskhand.vncbridge.rfb.cut_text import ClipboardAction
 from deskhand.vncbridge.rfb.messages import EXTENDED_CLIPBOARD
 from tests.system.services import Service, until, x_display
 from tests.system.test_desktop_clipboard import answering
-from tests.system.watching import played, stream, ticket
+from tests.system.watching import RfbReader, played, stream, ticket
 from tests.vncbridge.rfb.client_messages import HELLO, cut_text, encodings, fence, key
 
 pytestmark = pytest.mark.x11
@@ -61,20 +61,14 @@ def programs(desktop: Service) -> Programs:
     return Programs(desktop)
 
 
-class Client:
+class Client(RfbReader):
     """An RFB client that requests no pixels, so that nothing else arrives."""
 
-    def __init__(self, socket: ClientConnection) -> None:
-        self._socket = socket
-        self._came = b""
-
     async def begin(self) -> None:
-        await self.say(HELLO + encodings(0, FENCE))
-        await self._read(12 + 2 + 4 + 20)
-        await self._read(int.from_bytes(await self._read(4)))
+        await self.greet(HELLO + encodings(0, FENCE))
         # The server announces once that it supports fences.
-        announced = await self._read(9)
-        await self._read(announced[8])
+        announced = await self.read(9)
+        await self.read(announced[8])
 
     async def say(self, message: bytes) -> None:
         await self._socket.send(message)
@@ -84,30 +78,22 @@ class Client:
 
     async def text(self) -> str:
         """Return the next plain cut text."""
-        head = await self._read(8)
+        head = await self.read(8)
         assert head[0] == 3
-        return (await self._read(int.from_bytes(head[4:]))).decode("latin-1")
+        return (await self.read(int.from_bytes(head[4:]))).decode("latin-1")
 
     async def action(self) -> tuple[ClipboardAction, bytes]:
         """Return the next extended one."""
-        head = await self._read(8)
+        head = await self.read(8)
         assert head[0] == 3
-        content = await self._read(-int.from_bytes(head[4:], signed=True))
+        content = await self.read(-int.from_bytes(head[4:], signed=True))
         assert content[3] == 1
         return ClipboardAction(int.from_bytes(content[:4]) - 1), content[4:]
 
-    async def read(self) -> None:
-        """Return when the server has read all that was said; no cut text may come before."""
+    async def answered(self) -> None:
+        """Return when the server has read all messages so far; no cut text may come before."""
         await self.say(fence(NONCE)[:4] + b"\x80\0\0\0" + fence(NONCE)[8:])
-        assert (await self._read(9 + len(NONCE))).endswith(NONCE)
-
-    async def _read(self, size: int) -> bytes:
-        while len(self._came) < size:
-            message = await self._socket.recv()
-            assert isinstance(message, bytes)
-            self._came += message
-        found, self._came = self._came[:size], self._came[size:]
-        return found
+        assert (await self.read(9 + len(NONCE))).endswith(NONCE)
 
 
 @asynccontextmanager
@@ -133,16 +119,16 @@ def test_a_plain_clients_clipboard_goes_both_ways(
         async with client(desktop, role=role) as found:
             # Without control it is only offered.
             await found.say(cut_text("from the viewer: ä".encode("latin-1")))
-            await found.read()
+            await found.answered()
             assert programs.paste() == "before"
             # The press takes control, and the text is copied first.
             await found.say(SHIFT)
-            await found.read()
+            await found.answered()
             assert programs.paste() == "from the viewer: ä"
             async with programs.copied("from the desktop: é世"):
                 assert await found.text() == "from the desktop: é?"
             await found.say(cut_text(b"again"))
-            await found.read()
+            await found.answered()
             assert programs.paste() == "again"
 
     played(share())
@@ -159,11 +145,11 @@ def test_the_clipboard_is_only_for_the_viewer_in_control(
         ):
             await take(desktop, "Ann")
             await bob.say(cut_text(b"of a stranger") + SHIFT)
-            await bob.read()
+            await bob.answered()
             assert programs.paste() == "before"
             async with programs.copied("for Ann"):
                 assert await ann.text() == "for Ann"
-                await bob.read()
+                await bob.answered()
 
     played(share())
 
@@ -175,12 +161,12 @@ def test_an_older_offer_does_not_replace_what_a_program_copied(
         async with client(desktop, name="Ann") as ann, client(desktop, name="Bob") as bob:
             await take(desktop, "Bob")
             await ann.say(cut_text(b"old"))
-            await ann.read()
+            await ann.answered()
             async with programs.copied("newer"):
                 assert await bob.text() == "newer"
                 await take(desktop, "Ann")
                 await ann.say(SHIFT)
-                await ann.read()
+                await ann.answered()
                 assert programs.paste() == "newer"
 
     played(share())
@@ -193,7 +179,7 @@ def test_what_a_client_copied_in_private_is_gone_after_the_hand_back(
         async with client(desktop, name="Ann") as ann:
             # A press takes control in private.
             await ann.say(SHIFT + cut_text(b"a secret"))
-            await ann.read()
+            await ann.answered()
             assert programs.paste() == "a secret"
             release = {"action": "release", "name": "Ann"}
             await asyncio.to_thread(desktop.post, LEASE, release)
@@ -224,7 +210,7 @@ def test_extended_clipboard_goes_both_ways(
             await found.act(ClipboardAction.NOTIFY)
             assert await found.action() == (ClipboardAction.REQUEST, b"")
             await found.act(ClipboardAction.PROVIDE, packed(in_lines))
-            await found.read()
+            await found.answered()
             assert programs.paste() == text
             async with programs.copied(text):
                 assert await found.action() == (ClipboardAction.NOTIFY, b"")

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from PIL import Image
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 
 from tests.system.services import PATIENCE, Service, until
+from tests.system.watching import RfbReader
 from tests.vncbridge.rfb.client_messages import SHARED_HELLO, encodings, resize
 from tests.vncbridge.rfb.shim import shim
 
@@ -40,54 +41,38 @@ def stream(desktop: Service, role: str) -> str:
     return f"{address}/api/v0/desktop/vnc?ticket={made['ticket']}"
 
 
-class Watcher:
+class Watcher(RfbReader):
     """A client that wants raw pixels of one area."""
-
-    def __init__(self, socket: ClientConnection) -> None:
-        self._socket = socket
-        self._came = b""
 
     async def pixels(self) -> int:
         """Return how many came with the answer to the first request."""
-        await self._socket.send(SHARED_HELLO + encodings(0))
-        await self._read(12 + 2 + 4 + 20)
-        await self._read(int.from_bytes(await self._read(4)))
+        await self.greet(SHARED_HELLO + encodings(0))
         await self._socket.send(struct.pack(">BBHHHH", 3, 0, *AREA))
-        kind, _, rectangles = struct.unpack(">BBH", await self._read(4))
+        kind, _, rectangles = struct.unpack(">BBH", await self.read(4))
         assert kind == 0
         found = 0
         for _ in range(rectangles):
-            _, _, width, height, encoding = struct.unpack(">HHHHi", await self._read(12))
+            _, _, width, height, encoding = struct.unpack(">HHHHi", await self.read(12))
             assert encoding == 0
-            await self._read(4 * width * height)
+            await self.read(4 * width * height)
             found += width * height
         return found
 
     async def sizes(self, asked: bytes) -> list[tuple[int, ...]]:
         """Return the first two rectangles ExtendedDesktopSize, without their screens."""
-        await self._socket.send(SHARED_HELLO)
-        await self._read(12 + 2 + 4 + 20)
-        await self._read(int.from_bytes(await self._read(4)))
+        await self.greet(SHARED_HELLO)
         await self._socket.send(asked)
         found: list[tuple[int, ...]] = []
         while len(found) < 2:
-            kind, _, rectangles = struct.unpack(">BBH", await self._read(4))
+            kind, _, rectangles = struct.unpack(">BBH", await self.read(4))
             assert kind == 0
             for _ in range(rectangles):
-                *place, encoding = struct.unpack(">HHHHi", await self._read(12))
+                *place, encoding = struct.unpack(">HHHHi", await self.read(12))
                 if encoding == EXTENDED_DESKTOP_SIZE:
-                    await self._read(16 * (await self._read(4))[0])
+                    await self.read(16 * (await self.read(4))[0])
                     found.append(tuple(place))
                 else:
-                    await self._read(4 * place[2] * place[3])
-        return found
-
-    async def _read(self, size: int) -> bytes:
-        while len(self._came) < size:
-            message = await self._socket.recv()
-            assert isinstance(message, bytes)
-            self._came += message
-        found, self._came = self._came[:size], self._came[size:]
+                    await self.read(4 * place[2] * place[3])
         return found
 
 

@@ -37,6 +37,29 @@ async def handshake(socket: ClientConnection) -> None:
         received += message
 
 
+class RfbReader:
+    """Reads the messages of an RFB server, which arrive in any pieces."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._came = b""
+
+    async def greet(self, hello: bytes) -> None:
+        """Send the messages of the handshake, and read up to the end of ServerInit."""
+        await self._socket.send(hello)
+        await self.read(12 + 2 + 4 + 20)
+        await self.read(int.from_bytes(await self.read(4)))
+
+    async def read(self, size: int) -> bytes:
+        """Return so many bytes."""
+        while len(self._came) < size:
+            message = await self._socket.recv()
+            assert isinstance(message, bytes)
+            self._came += message
+        found, self._came = self._came[:size], self._came[size:]
+        return found
+
+
 async def end_of(socket: ClientConnection) -> None:
     with suppress(ConnectionClosed):
         while True:

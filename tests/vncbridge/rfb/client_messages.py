@@ -8,6 +8,8 @@ PIXEL_FORMAT = b"\0" + bytes(19)
 REQUEST = struct.pack(">BBHHHH", 3, 1, 0, 0, 800, 600)
 PIXEL = struct.pack(">BBHHHH", 3, 0, 0, 0, 1, 1)
 CONTINUOUS = struct.pack(">BBHHHH", 150, 1, 0, 0, 800, 600)
+CONTROL = 0xFFE3
+"""Keysym of the left Control key."""
 POWER = b"\xfa\0\x01\x02"
 
 
@@ -17,6 +19,15 @@ def encodings(*numbers: int) -> bytes:
 
 def key(keysym: int, down: bool = True) -> bytes:
     return struct.pack(">BBxxI", 4, down, keysym)
+
+
+def tap(*keysyms: int) -> bytes:
+    """Press and release keys, one after the other."""
+    return b"".join(key(one) + key(one, down=False) for one in keysyms)
+
+
+def with_control(letter: str) -> bytes:
+    return key(CONTROL) + tap(ord(letter)) + key(CONTROL, down=False)
 
 
 def qemu(keysym: int, code: int, down: bool = True) -> bytes:

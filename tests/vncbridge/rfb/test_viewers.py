@@ -11,6 +11,7 @@ from deskhand.vncbridge.rfb.viewers import (
     viewer_identity,
 )
 from tests.vncbridge.rfb.client_messages import (
+    CONTROL,
     HELLO,
     REQUEST,
     SHARED_HELLO,
@@ -18,6 +19,7 @@ from tests.vncbridge.rfb.client_messages import (
     key,
     pointer,
     resize,
+    tap,
 )
 
 ANN = ViewerIdentity("control", "Ann", "viewer:a", asks=True)
@@ -154,13 +156,8 @@ def test_keys_and_clicks_are_counted_and_wheels_and_moves_are_not() -> None:
         assert room.lease.counted == [1, 2]
 
 
-def tap(keysym: int) -> bytes:
-    return key(keysym) + key(keysym, down=False)
-
-
-CONTROL = 0xFFE3
 CLICKED = pointer(1) + pointer(0) + pointer(4) + pointer(0)
-SHORTCUT = key(CONTROL) + tap(0x74) + tap(0x74) + key(CONTROL, down=False)
+SHORTCUT = key(CONTROL) + tap(0x74, 0x74) + key(CONTROL, down=False)
 
 
 @pytest.mark.parametrize("pieces", [1, 8, 1000])
@@ -180,7 +177,7 @@ def test_a_key_waits_until_a_click_or_shortcut_before_it_has_moved_the_focus(
 
     notch = pointer(8) + pointer(0)
     before = SHARED_HELLO + pointer(0) + notch + tap(0x61) + moving
-    data = before + tap(0x61) + tap(0x61) + pointer(1)
+    data = before + tap(0x61, 0x61) + pointer(1)
     asyncio.run(scenario(data.replace(SHARED_HELLO, HELLO)))
     assert waits == [len(before)]
     assert sent == data + pointer(0)
