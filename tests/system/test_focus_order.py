@@ -189,5 +189,6 @@ def test_an_address_is_typed_into_a_new_tab_and_into_a_new_window(
             assert reports.get(timeout=PATIENCE) == (f"/typed/{turn}", "")
         # A model types when it has seen the new tab.
         desktop.act(**opening, observe={})
+        until(lambda: focused(desktop, "New Tab"), "its title")
         desktop.act(action="type", text=f"{url}/typed/late\n")
         assert reports.get(timeout=PATIENCE) == ("/typed/late", "")
